@@ -333,6 +333,7 @@
 \ir ../../procedures/omd/registration/set_parameter.sql
 \ir ../../procedures/omd/registration/parameter_value.sql
 \ir ../../procedures/omd/registration/module_definition.sql
+\ir ../../procedures/omd/registration/module_document.sql
 \ir ../../procedures/omd/registration/batch_members.sql
 
 -- Batches

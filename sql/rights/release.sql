@@ -325,6 +325,7 @@ ROUTINE omd.may_lose_rows(oid) |  | omd_admin | EXECUTE
 ROUTINE omd.may_lose_rows(oid) |  | omd_runner | EXECUTE
 ROUTINE omd.module_abort(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd.module_definition(text) |  | omd_reader | EXECUTE
+ROUTINE omd.module_document(text) |  | omd_reader | EXECUTE
 ROUTINE omd.module_failure(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.module_skip(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd.module_success(bigint,bigint,bigint,bigint,bigint,bigint,bigint) |  | omd_runner | EXECUTE

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+import yaml
 
 import omd
+from support.documents import document
 from support.programs import OMD
 from support.terminal import shown
 
@@ -73,9 +75,10 @@ def omd_(omd_here: Command, dsn: str) -> Iterator[Command]:
 @pytest.fixture
 def registered(omd_: Command, tmp_path: Path) -> Command:
     (tmp_path / "dwh.yaml").write_text(REGISTERED)
-    done = omd_("register", "-f", str(tmp_path / "dwh.yaml"))
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "2 modules and 2 batches" in done.stderr
+    done = omd_("apply", str(tmp_path / "dwh.yaml"), "--output", "json")
+    assert done.returncode == 0, done.stderr
+    new = {c["document"] for c in json.loads(done.stdout) if c["path"] == "NEW"}
+    assert new == {"module:m_stg", "module:m_int", "batch:b_day", "batch:b_child"}
     return omd_
 
 
@@ -109,7 +112,7 @@ def test_a_yaml_file_registers_all_it_names(registered: Command, dsn: str) -> No
 
 def test_a_file_keeps_what_it_does_not_say(registered: Command, tmp_path: Path) -> None:
     (tmp_path / "more.yml").write_text("batches: {b_day: {batch_description: Changed}}")
-    assert registered("register", "-f", str(tmp_path / "more.yml")).returncode == 0
+    assert registered("apply", str(tmp_path / "more.yml")).returncode == 0
     [day] = [
         row
         for row in rows(registered("batch", "list", "--output", "json"))
@@ -122,7 +125,7 @@ def test_a_yaml_file_counts_whole_or_not_at_all(omd_: Command, tmp_path: Path) -
     (tmp_path / "bad.yaml").write_text(
         "batches: {b_new: {frequency_code: Daily, modules: [m_nowhere]}}"
     )
-    done = omd_("register", "-f", str(tmp_path / "bad.yaml"))
+    done = omd_("apply", str(tmp_path / "bad.yaml"))
     assert done.returncode == 1
     assert "m_nowhere" in done.stderr
     assert "OM002" in done.stderr
@@ -145,7 +148,7 @@ def test_a_yaml_file_that_says_nothing_sensible_is_wrong_usage(
     omd_: Command, tmp_path: Path, text: str, said: str
 ) -> None:
     (tmp_path / "bad.yaml").write_text(text)
-    done = omd_("register", "-f", str(tmp_path / "bad.yaml"))
+    done = omd_("apply", str(tmp_path / "bad.yaml"))
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
 
@@ -153,41 +156,133 @@ def test_a_yaml_file_that_says_nothing_sensible_is_wrong_usage(
 def test_a_sql_file_counts_whole_or_not_at_all(omd_: Command, tmp_path: Path) -> None:
     good = "CALL omd.register_batch('b_%', 'Daily');"
     (tmp_path / "bad.sql").write_text(good + "CALL omd.add_module_to_batch('b_%', 'm_no', 1);")
-    assert omd_("register", "-f", str(tmp_path / "bad.sql")).returncode == 1
+    assert omd_("apply", str(tmp_path / "bad.sql")).returncode == 1
     assert rows(omd_("batch", "list", "--output", "json")) == []
     (tmp_path / "good.sql").write_text(good)
-    assert omd_("register", "-f", str(tmp_path / "good.sql")).returncode == 0
+    assert omd_("apply", str(tmp_path / "good.sql")).returncode == 0
     assert rows(omd_("batch", "list", "--output", "json"))[0]["batch_code"] == "b_%"
 
 
-def test_registering_by_flags(omd_: Command) -> None:
-    for arguments in (
-        ("batch", "b", "--frequency-code", "Hourly", "--continue-on-failure"),
-        ("batch", "b_top", "--frequency-code", "Daily", "--inactive"),
-        (
-            "module", "m", "--area-code", "INT", "--table-code", "dwh.int",
-            "--table-type-code", "HUB", "--platform-code", "POSTGRES",
-            "--business-key-column", "a", "--business-key-column", "b",
-        ),
-        ("batch-module", "b", "m", "--sequence", "7"),
-        ("parent", "b", "b_top", "--sequence", "1"),
-    ):  # fmt: skip
-        done = omd_("register", *arguments)
+def test_registering_by_calls(omd_: Command, dsn: str) -> None:
+    for call in (
+        "register_batch --batch-code b --frequency-code Hourly --continue-on-failure true",
+        "register_batch --batch-code b_top --frequency-code Daily --inactive-indicator Y",
+        "register_module --module-code m --area-code INT --table-code dwh.int --start-hint x",
+        "add_module_to_batch --batch-code b --module-code m --sequence 7",
+        "add_batch_to_parent_batch --batch-code b --parent-batch-code b_top --sequence 1",
+    ):
+        done = omd_("call", *call.split())
         assert done.returncode == 0, done.stderr
-    shown = omd_("module", "show", "m").stdout
-    assert "a, b" in shown
-    assert 'dwh."int"' in shown
-    shown = omd_("batch", "show", "b").stdout
-    assert "Hourly" in shown
-    assert "m" in shown
-    done = omd_("register", "parent", "b_top", "b", "--sequence", "1")
+    assert yaml.safe_load(document(dsn, "module", "m"))["modules"]["m"] == {
+        "area_code": "INT",
+        "table_code": 'dwh."int"',
+        "start_hint": "x",
+    }
+    assert yaml.safe_load(document(dsn, "batch", "b"))["batches"]["b"] == {
+        "frequency_code": "Hourly",
+        "continue_on_failure": True,
+        "modules": [{"m": {"sequence": 7}}],
+    }
+    done = omd_(
+        "call", "add_batch_to_parent_batch", "--batch-code", "b_top", "--parent-batch-code", "b"
+    )
     assert done.returncode == 1
     assert "OM008" in done.stderr
 
 
-def test_a_file_of_another_kind_is_wrong_usage(omd_: Command, tmp_path: Path) -> None:
+def test_what_is_shown_as_a_document_changes_nothing(
+    registered: Command, dsn: str, tmp_path: Path
+) -> None:
+    """Also: what differs is told, and a Module that does not exist is an error with a hint."""
+    registered("call", "register_module", "--module-code", "m_int", "--backoff", "1:30:00")
+    file = tmp_path / "shown.yaml"
+    for kind, key in (("batch", "b_day"), ("batch", "b_child"), ("module", "m_int")):
+        file.write_text(document(dsn, kind, key))
+        done = registered("diff", str(file))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), file.read_text()
+    file.write_text(file.read_text().replace("01:30:00", "00:30:00").replace("[a, b]", "[b]"))
+    done = registered("diff", str(file), "--output", "json")
+    assert done.returncode == 1
+    assert [tuple(change.values()) for change in json.loads(done.stdout)] == [
+        ("module:m_int", "backoff", "01:30:00", "00:30:00"),
+        ("module:m_int", "business_key_columns", ["a", "b"], ["b"]),
+    ]
+    with pytest.raises(omd.errors.lookup("OM002")):
+        document(dsn, "module", "nowhere")
+
+
+def test_files_of_many_kinds_are_applied_together_or_not_at_all(
+    omd_: Command, dsn: str, tmp_path: Path
+) -> None:
+    """SQL comes first, whatever the order of the files, and tells which rows it has written."""
+    files = {
+        "a_topics.yaml": "topics: {dwh.src: {pos_column: t, id_column: n}}",
+        "b_night.yaml": REGISTERED,
+        "c_tables.sql": "CREATE TABLE dwh.src (t timestamptz, n bigint);\n"
+        "CREATE INDEX ON dwh.src (t, n); INSERT INTO dwh.stg VALUES (1), (2);",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    paths = [str(tmp_path / name) for name in files]
+    counted = "SELECT (SELECT count(*) FROM dwh.stg), to_regclass('dwh.src')::text"
+    differs = omd_("diff", *paths, "--output", "json")
+    assert differs.returncode == 1, differs.stderr
+    with psycopg.connect(dsn) as conn:
+        assert conn.execute(counted).fetchall() == [(0, None)]
+    changes = json.loads(differs.stdout)
+    by_sql = {c["path"]: c["new"] for c in changes if c["document"] == paths[2]}
+    assert by_sql["dwh.stg"] == "rows: 2 inserted"
+    assert "definitions" in by_sql
+    named = [c["document"] for c in changes if c["path"] == "NEW"]
+    assert named == [
+        "module:m_stg", "module:m_int", "batch:b_day", "batch:b_child", "topic:dwh.src"
+    ]  # fmt: skip
+
+    (tmp_path / "d.yaml").write_text("stage: s\nmode: KEY\n")
+    refused = omd_("apply", *paths, str(tmp_path / "d.yaml"))
+    assert (refused.returncode, "OM082" in refused.stderr) == (1, True), refused.stderr
+    with psycopg.connect(dsn) as conn:
+        assert conn.execute(counted).fetchall() == [(0, None)]
+        assert conn.execute("SELECT FROM omd_report.batch_list").fetchall() == []
+    done = omd_("apply", *paths)
+    assert done.returncode == 0, done.stderr
+    assert f"Files: 3; changes: {len(changes)}." in done.stderr
+    assert omd_("diff", *paths[:2]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("SELECT 1;\nCOMMIT;", "2: COMMIT"),
+        ("begin;", "1: BEGIN"),
+        ("/* ; */ ROLLBACK", "1: ROLLBACK"),
+        ("SELECT 'COMMIT; ';\n-- COMMIT;\nDO $x$ BEGIN NULL; END $x$;\nEND;", "4: END"),
+    ],
+)
+def test_a_sql_file_that_ends_its_transaction_is_refused_before_anything_is_done(
+    omd_: Command, tmp_path: Path, text: str, word: str
+) -> None:
+    (tmp_path / "ends.sql").write_text(text)
+    for verb in ("apply", "diff"):
+        done = omd_(verb, str(tmp_path / "ends.sql"))
+        assert done.returncode == 2
+        assert f"ends.sql:{word} would end the transaction" in done.stderr
+
+
+def test_a_sql_file_may_have_savepoints_and_words_in_bodies(omd_: Command, tmp_path: Path) -> None:
+    (tmp_path / "fine.sql").write_text(
+        "SAVEPOINT a; ROLLBACK TO a; RELEASE a; SELECT E'\\'; COMMIT;';"
+        "CREATE FUNCTION dwh.f() RETURNS integer LANGUAGE sql BEGIN ATOMIC SELECT 1; END;"
+        "DO $$ BEGIN NULL; END $$;"
+    )
+    done = omd_("diff", str(tmp_path / "fine.sql"), "--output", "json")
+    assert done.returncode == 1, done.stderr
+    assert [c["path"] for c in json.loads(done.stdout)] == ["definitions"]
+
+
+def test_a_file_of_no_kind_is_wrong_usage(omd_: Command, tmp_path: Path) -> None:
     (tmp_path / "dwh.json").write_text("{}")
-    assert omd_("register", "-f", str(tmp_path / "dwh.json")).returncode == 2
+    assert omd_("apply", str(tmp_path / "dwh.json")).returncode == 2
 
 
 # run --------------------------------------------------------------------------------------------
@@ -498,32 +593,33 @@ def test_removing_places(registered: Command, dsn: str) -> None:
 
 def test_registering_how_a_module_is_rolled_back(registered: Command, dsn: str) -> None:
     templates = "SELECT count(*) FROM omd.rollback_template WHERE module_id IS NOT NULL"
-    assert registered("register", "rollback", "m_stg").returncode == 0
+    assert registered("call", "register_rollback", "--module-code", "m_stg").returncode == 0
     done = registered(
-        "register", "rollback", "m_stg", "--step", "2", "--keeps-rows",
-        "--statement-template", "ANALYZE {table}",
+        "call", "register_rollback", "--module-code", "m_stg", "--step", "2",
+        "--keeps-rows", "true", "--statement-template", "ANALYZE {table}",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "The rollback of Module m_stg is registered.\n"
     assert one(dsn, templates) == 2
     assert registered("remove", "rollback", "m_stg", "--step", "2").returncode == 0
     assert registered("remove", "rollback", "m_stg").returncode == 0
     assert one(dsn, templates) == 0
-    refused = registered("register", "rollback", "m_stg", "--statement-template", "DELETE {what}")
+    refused = registered(
+        "call", "register_rollback", "--module-code", "m_stg",
+        "--statement-template", "DELETE {what}",
+    )  # fmt: skip
     assert (refused.returncode, "OM209" in refused.stderr) == (1, True)
 
 
 def test_registering_codes(omd_: Command, dsn: str) -> None:
-    for arguments in (
-        ("area", "RAW", "--layer-code", "Staging", "--area-description", "As it came"),
-        ("table-type", "BRIDGE", "--table-type-description", "Joins hubs"),
-        ("event-type", "100", "--event-type-description", "Quality"),
-        ("frequency", "Quarterly", "--frequency-interval", "3 months"),
+    for routine, *arguments in (
+        ("area", "--area-code", "RAW", "--layer-code", "Staging", "--area-description", "Raw"),
+        ("table_type", "--table-type-code", "BRIDGE", "--table-type-description", "Joins hubs"),
+        ("event_type", "--event-type-code", "100", "--event-type-description", "Quality"),
+        ("frequency", "--frequency-code", "Quarterly", "--frequency-interval", "3 months"),
     ):
-        done = omd_("register", *arguments)
+        done = omd_("call", f"register_{routine}", *arguments)
         assert done.returncode == 0, done.stderr
-        assert f"{arguments[1]} is registered." in done.stderr
-    assert one(dsn, "SELECT area_description FROM omd.area WHERE area_code = 'RAW'") == "As it came"
+    assert one(dsn, "SELECT area_description FROM omd.area WHERE area_code = 'RAW'") == "Raw"
     assert one(
         dsn,
         "SELECT frequency_interval = interval '3 months' FROM omd.frequency"
@@ -531,18 +627,19 @@ def test_registering_codes(omd_: Command, dsn: str) -> None:
     )
     assert one(dsn, "SELECT count(*) FROM omd.event_type WHERE event_type_code = 100") == 1
     assert one(dsn, "SELECT count(*) FROM omd.table_type WHERE table_type_code = 'BRIDGE'") == 1
-    for arguments, code, said in (
-        (("area", "NEW"), 1, "OM005"),
-        (("area", "NEW", "--layer-code", "Attic"), 1, "OM006"),
-        (("event-type", "7"), 1, "OM013"),
-        (("event-type", "seven"), 2, "not a valid integer"),
+    for arguments, said in (
+        (["register_area", "--area-code", "NEW"], "OM005"),
+        (["register_area", "--area-code", "NEW", "--layer-code", "Attic"], "OM006"),
+        (["register_event_type", "--event-type-code", "7"], "OM013"),
+        (["register_event_type", "--event-type-code", "seven"], "22P02"),
     ):
-        done = omd_("register", *arguments)
-        assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+        done = omd_("call", *arguments)
+        assert (done.returncode, said in done.stderr) == (1, True), done.stderr
 
 
-def test_a_hostile_code_can_t_write_to_the_terminal(omd_: Command) -> None:
-    done = omd_("register", "batch", "b\x1b[2J{0}", "--frequency-code", "Adhoc")
+def test_a_hostile_code_can_t_write_to_the_terminal(omd_: Command, tmp_path: Path) -> None:
+    (tmp_path / "hostile.yaml").write_text('batches: {"b\\e[2J{0}": {frequency_code: Adhoc}}')
+    done = omd_("apply", str(tmp_path / "hostile.yaml"))
     assert done.returncode == 0, done.stderr
-    assert "\x1b" not in done.stderr
-    assert "b\N{REPLACEMENT CHARACTER}[2J{0} is registered" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "b\N{REPLACEMENT CHARACTER}[2J{0}" in done.stdout

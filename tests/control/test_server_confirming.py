@@ -43,7 +43,7 @@ def is_known(flow: Flow) -> bool:
         with pytest.raises(psycopg.Error) as caught:
             flow.conn.execute("SELECT omd.require_known_server()")
         assert caught.value.sqlstate == "OM109"
-        assert "omd server confirm" in str(caught.value.diag.message_hint)
+        assert "omd call confirm_server" in str(caught.value.diag.message_hint)
     return known
 
 
@@ -357,7 +357,7 @@ def test_the_commands_show_and_confirm(
     assert shown("server", "changes") == []
     scene.owner(MOVED)
     table = omd_here("server", dsn=dsn)
-    assert "omd server confirm moved" in table.stderr
+    assert "omd call confirm_server --as MOVED" in table.stderr
     assert "is known" in table.stdout
     assert shown("server", "changes")[0]["kind"] == "MOVED"
     for program in (
@@ -367,7 +367,7 @@ def test_the_commands_show_and_confirm(
     ):
         done = omd_here(*program, dsn=dsn)
         assert done.returncode == 1, program
-        assert "omd server confirm moved" in done.stderr
+        assert "omd call confirm_server --as MOVED" in done.stderr
     assert omd_here("server", "confirm", "moved", dsn=dsn).returncode == 2  # why?
     assert omd_here("server", "confirm", "gone", "--reason", "x", dsn=dsn).returncode == 2
     done = omd_here("server", "confirm", "Moved", "--reason", "new hardware", dsn=dsn)

@@ -55,7 +55,7 @@ def test_a_call_names_the_role_and_who_grants_it(nobody: str, dsn: str) -> None:
         (("status",), "omd_reader"),
         (("run", "module", "m"), "omd_r"),
         (("retry", "m"), "omd_admin"),
-        (("register", "frequency", "Never"), "omd_admin"),
+        (("call", "register_frequency", "--frequency-code", "Never"), "omd_reader"),
         (("delivery", "quarantine", "1"), "omd_"),
     ],
 )

@@ -34,9 +34,9 @@ PROGRAMS = {
     "worker": ["worker", "--workers", "1"],
     "scheduler": ["worker", "--kind", "TOPIC"],
     "loader": ["worker", "--kind", "FACTS"],
-    "sender": ["event", "run"],
-    "openlineage": ["openlineage", "run"],
-    "metrics": ["metrics", "--listen", "0"],
+    "sender": ["send"],
+    "openlineage": ["send", "--openlineage"],
+    "metrics": ["report", "metrics", "--output", "prometheus", "--listen", "0"],
     "web": ["web", "--port", "0", "--no-open"],
 }
 

@@ -57,39 +57,32 @@ batches:
 """
 DOCUMENTS = {
     "key of a Module": (
-        ("register", "--file"),
         "modules:\n  m_orders:\n    tabel_code: x\n",
         "typed.yaml:3: modules.m_orders: tabel_code is not known. Did you mean table_code?",
     ),
     "key of a document": (
-        ("register", "--file"),
         "\nmodule:\n  m_orders: {}\n",
         "typed.yaml:2: module is not known. Did you mean modules?",
     ),
     "key of a place": (
-        ("register", "--file"),
         "batches:\n  b_orders:\n    modules:\n    - m_orders: {sequenz: 1}\n",
         "typed.yaml:4: batches.b_orders.modules[0].m_orders: sequenz is not known.",
     ),
     "key of a topic": (
-        ("lineage", "apply"),
         "topic: fact.a\ndepend_on: [stg.a]\n",
         "typed.yaml:2: depend_on is not known. Did you mean depends_on?",
     ),
     "a key twice": (
-        ("register", "--file"),
         "modules:\n  m_orders: {}\n  m_orders: {}\n",
         "typed.yaml:3: m_orders stands here twice, first at {file}:2",
     ),
     "broken registration": (
-        ("register", "--file"),
         "modules:\n  m_orders: {}\n - x\n",
         "typed.yaml:3: it is no YAML: ",
     ),
-    "broken topics": (("lineage", "apply"), "topic: a\n  b: c\n", "typed.yaml:2: it is no YAML: "),
-    "broken model": (("model", "diff"), "interface: a\n  b: c\n", "typed.yaml:2: it is no YAML: "),
-    "broken stage": (
-        ("decision", "diff"), "stage: a\n  b: c\n", "typed.yaml:2: it is no YAML: "
+    "broken topics": ("topic: a\n  b: c\n", "typed.yaml:2: it is no YAML: "),
+    "broken model": ("interface: a\n  b: c\n", "typed.yaml:2: it is no YAML: "),
+    "broken stage": ("stage: a\n  b: c\n", "typed.yaml:2: it is no YAML: "
     ),
 }  # fmt: skip
 
@@ -98,10 +91,10 @@ DOCUMENTS = {
 def test_a_document_names_its_line_and_what_may_be_meant(
     dsn: str, omd_here: Any, tmp_path: Path, kind: str
 ) -> None:
-    command, text, told = DOCUMENTS[kind]
+    text, told = DOCUMENTS[kind]
     file = tmp_path / "typed.yaml"
     file.write_text(text)
-    done = omd_here(*command, str(file), dsn=dsn)
+    done = omd_here("diff", str(file), dsn=dsn)
     assert done.returncode == 2, done.stderr
     assert told.replace("{file}", str(file)) in done.stderr
 
@@ -109,10 +102,10 @@ def test_a_document_names_its_line_and_what_may_be_meant(
 def test_a_mistyped_code_names_what_may_be_meant(dsn: str, omd_here: Any, tmp_path: Path) -> None:
     file = tmp_path / "registered.yaml"
     file.write_text(REGISTERED)
-    assert omd_here("register", "--file", str(file), dsn=dsn).returncode == 0
+    assert omd_here("apply", str(file), dsn=dsn).returncode == 0
     with psycopg.connect(dsn) as conn:
         conn.execute("CREATE SCHEMA fact; CREATE TABLE fact.flights (t timestamptz)")
-    done = omd_here("lineage", "register", "fact.flights", dsn=dsn)
+    done = omd_here("call", "omd_lineage.register_topic", "--topic", "fact.flights", dsn=dsn)
     assert done.returncode == 0, done.stderr
     for command, meant in (
         (("module", "show", "m_ordres"), "m_orders"),

@@ -12,6 +12,7 @@ import pytest
 
 from omd.programs.report import decision as explained
 from omd.rooms.decision import rows
+from support.documents import document
 from support.views import views_of
 
 if TYPE_CHECKING:
@@ -50,6 +51,12 @@ outputs:
 def omd_(omd_here: Command, dsn: str) -> Command:
     """``omd decision …`` on a database without stages."""
     return lambda *arguments, **options: omd_here("decision", *arguments, dsn=dsn, **options)
+
+
+@pytest.fixture
+def apply_(omd_here: Command, dsn: str) -> Command:
+    """``omd apply`` or ``omd diff`` on the same database."""
+    return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
 
 
 @pytest.fixture
@@ -113,30 +120,34 @@ class Page(HTMLParser):
 
 
 def test_files_are_compared_defined_shown_and_then_change_nothing(
-    omd_: Command, file: Callable[..., str], scene: Room
+    omd_: Command, apply_: Command, file: Callable[..., str], scene: Room, dsn: str
 ) -> None:
     """Also: all files or none, a ruleset before its stage, and an empty diff after the show."""
     stage, ruleset = file("s.yaml", STAGE, **{"stage: s": "stage: t"}), file("r.yaml", RULESET)
-    expected = found(omd_("diff", stage, ruleset, "--output", "json"), 1)
+    expected = found(apply_("diff", stage, ruleset, "--output", "json"), 1)
     assert expected[0] == {
-        "document": "ruleset care", "version": 1, "path": "version", "old": None, "new": 1
+        "document": "ruleset:care", "path": "version", "old": None, "new": 1
     }  # fmt: skip
-    assert {"links.b", "keep"} < {c["path"] for c in expected if c["document"] == "stage t"}
-    assert "; changes to come: " in omd_("define", stage, ruleset, "--dry-run").stderr
+    assert {"links.b", "keep"} < {c["path"] for c in expected if c["document"] == "stage:t"}
+    assert "; changes to come: " in apply_("apply", stage, ruleset, "--dry-run").stderr
     assert found(omd_("list", "--output", "json"))[0]["stage_code"] == "s"  # of the scene
-    done = omd_("define", stage, ruleset, "--activate", "--output", "json")
+    done = apply_("apply", stage, ruleset, "--activate", "--output", "json")
     assert found(done) == expected
-    assert told(omd_("diff", stage, ruleset)) == ""
-    assert omd_("define", stage, ruleset).stderr == "Documents: 2; no change.\n"
+    assert told(apply_("diff", stage, ruleset)) == ""
+    assert apply_("apply", stage, ruleset).stderr == "Files: 2; no change.\n"
 
     shown = told(omd_("show", "t"))
     assert shown.startswith("stage: t\nmode: KEY\n")
-    assert told(omd_("diff", file("copy.yaml", shown))) == ""
-    document = told(omd_("show", "t", "--output", "json"))
-    assert told(omd_("diff", file("copy.json", document))) == ""
+    assert told(apply_("diff", file("copy.yaml", shown))) == ""
+    shown_as_json = told(omd_("show", "t", "--output", "json"))
+    assert told(apply_("diff", file("copy.json", shown_as_json))) == ""
+    assert document(dsn, "stage", "t") == document(dsn, "module", "t") == shown
+    assert told(apply_("diff", file("r.yaml", document(dsn, "ruleset", "care")))) == ""
 
     [change] = found(
-        omd_("diff", file("s.yaml", shown, **{"array: false": "array: true"}), "--output", "json"),
+        apply_(
+            "diff", file("s.yaml", shown, **{"array: false": "array: true"}), "--output", "json"
+        ),
         1,
     )
     assert (change["path"], change["old"], change["new"]) == ("links.b.array", False, True)
@@ -146,30 +157,30 @@ def test_files_are_compared_defined_shown_and_then_change_nothing(
 
 
 def test_every_problem_of_a_file_is_told_with_its_line(
-    omd_: Command, file: Callable[..., str], scene: Room
+    omd_: Command, apply_: Command, file: Callable[..., str], scene: Room
 ) -> None:
     bad = file("s.yaml", STAGE, **{"app.b, arrival: id": "app.b, arival: id", "app.out": "app.no"})
-    done = omd_("define", file("r.yaml", RULESET), bad)
+    done = apply_("apply", file("r.yaml", RULESET), bad)
     assert told(done, 1) == ""
     for line in ("s.yaml:9: links.b.arival: ", "s.yaml:11: outputs.out.table: "):
         assert line in done.stderr
     assert "SQLSTATE: OM082" in done.stderr
     assert "care" not in told(omd_("rulesets"))  # all files or none
     for text, hint in (
-        ("mode: KEY", "a stage or a ruleset is expected"),
+        ("mode: KEY", "mode is not known"),
         ("stage: [x", "while parsing"),
         ("{ruleset: r, kind: JDM, content: '@nix.json'}", "nix.json: "),
     ):
-        done = omd_("define", file("x.yaml", text))
+        done = apply_("apply", file("x.yaml", text))
         assert (done.returncode, hint in done.stderr) == (2, True), done.stderr
 
 
 def test_a_stage_is_tested_run_and_explained(
-    omd_: Command, file: Callable[..., str], scene: Room, tmp_path: Path
+    omd_: Command, apply_: Command, file: Callable[..., str], scene: Room, tmp_path: Path
 ) -> None:
     """Also: the page holds hostile texts as texts, and says the same as the terminal."""
     stage, ruleset = file("s.yaml", STAGE), file("r.yaml", RULESET)
-    told(omd_("define", stage, ruleset))
+    told(apply_("apply", stage, ruleset))
     done = omd_("run", "s")
     assert (done.returncode, "SQLSTATE: OM286" in done.stderr) == (1, True), done.stderr
     assert "passed" in told(omd_("test", "care"))
@@ -184,7 +195,7 @@ def test_a_stage_is_tested_run_and_explained(
     done = omd_("run", "s")
     assert (done.returncode, "SQLSTATE" in done.stderr, "F" in done.stdout) == (1, False, True)
     assert "does not allow" in done.stdout or "KEY_MISMATCH" in done.stdout
-    told(omd_("define", file("s.yaml", STAGE, **{"id}\n": "id, reject: {on: [KEY_MISMATCH]}}\n"})))
+    told(apply_("apply", file("s.yaml", STAGE, **{"id}\n": "id, reject: {on: [KEY_MISMATCH]}}\n"})))
     ran = found(omd_("run", "s", "--output", "json"))
     assert (ran["status"], ran["cycles"], ran["rows_output"], ran["rows_rejected"]) == (
         "S",
@@ -255,25 +266,29 @@ CASE = {"name": "one", "input": {"a": [{}]}, "expected": {"out": {"n": 2}}}
 
 
 def test_functions_of_python_are_tested_in_this_process(
-    omd_: Command, file: Callable[..., str], room: Room, monkeypatch: pytest.MonkeyPatch
+    omd_: Command,
+    apply_: Command,
+    file: Callable[..., str],
+    room: Room,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rules = ModuleType("rules_of_a_test")
     rules.good = lambda calls: [{"out": {"n": len(c["a"]) + 1}} for c in calls]  # type: ignore[attr-defined]
     rules.bad = lambda calls: [*calls, {}]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "rules_of_a_test", rules)
     document = {"ruleset": "p", "kind": "PYTHON", "content": "rules_of_a_test:bad", "tests": [CASE]}
-    told(omd_("define", file("p.json", json.dumps(document))))
+    told(apply_("apply", file("p.json", json.dumps(document))))
     done = omd_("test", "p", "--output", "json")
     assert "a list of 1 items" in found(done, 1)[0]["error"]
     assert "SQLSTATE: OM180" in omd_("activate", "p", "1").stderr
     document["content"] = "rules_of_a_test:good"
-    told(omd_("define", file("p.json", json.dumps(document))))
+    told(apply_("apply", file("p.json", json.dumps(document))))
     assert found(omd_("test", "p", "--output", "json"))[0]["passed"]
     told(omd_("test", "p", "--version", "1"), 1)
     told(omd_("activate", "p", "2"))
     told(omd_("deactivate", "p", "2"))
     document["content"] = "rules_of_a_test:nix"
-    told(omd_("define", file("p.json", json.dumps(document))))
+    told(apply_("apply", file("p.json", json.dumps(document))))
     assert "PYTHONPATH" in omd_("test", "p").stderr
     unknown = omd_("test", "nix").stderr
     assert "SQLSTATE: OM081" in unknown
@@ -281,17 +296,17 @@ def test_functions_of_python_are_tested_in_this_process(
 
 
 def test_models_are_tested_with_zen_engine(
-    omd_: Command, file: Callable[..., str], room: Room
+    omd_: Command, apply_: Command, file: Callable[..., str], room: Room
 ) -> None:
     pytest.importorskip("zen")
     file("m.json", json.dumps(MODEL))
     document = {"ruleset": "m", "kind": "JDM", "content": "@m.json", "tests": [CASE]}
-    told(omd_("define", file("r.json", json.dumps(document))))
+    told(apply_("apply", file("r.json", json.dumps(document))))
     told(omd_("test", "m"))
     told(omd_("activate", "m", "1"))
     wrong = json.dumps(MODEL).replace("len(a) + 1", "1 +")
     file("m.json", wrong)
-    told(omd_("define", file("r.json", json.dumps(document))))
+    told(apply_("apply", file("r.json", json.dumps(document))))
     assert (
         "node 2: Failed to evaluate" in found(omd_("test", "m", "--output", "json"), 1)[0]["error"]
     )
@@ -355,8 +370,6 @@ def test_of_a_decision_table_the_row_that_decided_is_told_beside_each_record() -
 
 def test_wrong_use_is_told_before_anything_is_done(omd_: Command, file: Callable[..., str]) -> None:
     for arguments, hint in {
-        ("define",): "Missing argument 'FILE...'",
-        ("define", "/nowhere.yaml"): "does not exist",
         ("run", "s", "--engine", "LISP"): "is not one of",
         ("explain", "s", "--key", "5"): "object of the key columns",
         ("explain", "s", "--key", "{"): "is no JSON",

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import omd
+from support.documents import document
 
 if TYPE_CHECKING:
     import subprocess
@@ -87,33 +88,34 @@ def found(done: subprocess.CompletedProcess[str], code: int = 0) -> Any:
 
 
 def test_a_file_is_compared_applied_shown_and_then_changes_nothing(
-    omd_: Command, file: Callable[..., str], room: Room
+    omd_: Command, file: Callable[..., str], room: Room, dsn: str
 ) -> None:
     """Also: NO is a country, and tenants and agreements are registered with the model."""
     path = file()
-    expected = found(omd_("model", "diff", path, "--output", "json"), 1)
+    expected = found(omd_("diff", path, "--output", "json"), 1)
     assert room.rows("SELECT FROM omd_delivery.interface") == []
-    assert {"object": "agreement a", "change": "agreement added"} in expected
-    done = omd_("model", "apply", path, "--no-spark", "--output", "json")
+    added = {"document": "agreement:a", "path": "NEW", "old": None, "new": None}
+    assert added in expected
+    done = omd_("apply", path, "--no-spark", "--output", "json")
     assert found(done) == expected
-    assert done.stderr == f"Model shop has version 1: {len(expected)} changes.\n"
-    assert told(omd_("model", "diff", path)) == ""
-    assert "no change" in omd_("model", "apply", path).stderr  # nor is Spark asked then
+    counts = f"Files: 1; changes: {len(expected)}.\n"
+    assert done.stderr == f"Model shop has version 1.\n{counts}"
+    assert told(omd_("diff", path)) == ""
+    assert "no change" in omd_("apply", path).stderr  # nor is Spark asked then
 
-    shown = told(omd_("model", "show", "shop", "--agreements"))
+    shown = document(dsn, "interface", "shop")
     assert "values: ['NO', SE]" in shown
     copy = Path(file())
     copy.write_text(shown, encoding="utf-8")
-    assert told(omd_("model", "diff", str(copy))) == ""
-    document = found(omd_("model", "show", "shop", "--output", "json"))
-    assert document == room.document("shop")
-    assert yaml.safe_load(told(omd_("model", "show", "shop"))) == document
+    assert told(omd_("diff", str(copy))) == ""
+    assert yaml.safe_load(shown) | room.document("shop") == yaml.safe_load(shown)
+    assert document(dsn, "agreement", "a") == shown
 
     more = file(**{"The tenant": "Another name", "threshold_percent: 50": "threshold: 3"})
-    [*changes] = found(omd_("model", "diff", more, "--output", "json"), 1)
-    assert {"object": "tenant t", "change": "name was The tenant, becomes Another name"} in changes
-    [listed] = found(omd_("model", "list", "--output", "json"))
-    assert (listed["interface_code"], listed["model_version"]) == ("shop", 1)
+    [*changes] = found(omd_("diff", more, "--output", "json"), 1)
+    assert {
+        "document": "tenant:t", "path": "name", "old": "The tenant", "new": "Another name"
+    } in changes  # fmt: skip
     agreement = found(omd_("show", "agreement:a", "--output", "json"))
     assert agreement["entities"] == ["customer", "orders"]
 
@@ -128,11 +130,11 @@ def test_a_key_of_many_digits_keeps_them(omd_: Command, tmp_path: Path, dsn: str
         f" agreements: [{{agreement: a, tenant: t, context: {{coin: [{{nbr: {digits}}}]}}}}]}}",
         encoding="utf-8",
     )
-    told(omd_("model", "apply", str(path)))
-    shown = told(omd_("model", "show", "coin", "--agreements"))
+    told(omd_("apply", str(path)))
+    shown = document(dsn, "interface", "coin")
     assert digits in shown
     path.write_text(shown, encoding="utf-8")
-    assert told(omd_("model", "diff", str(path))) == ""
+    assert told(omd_("diff", str(path))) == ""
     with omd.connect(dsn) as control:
         room = control.delivery
         made = room._calls.create_delivery("a", context={"coin": [{"nbr": Decimal(digits)}]})
@@ -143,16 +145,16 @@ def test_a_key_of_many_digits_keeps_them(omd_: Command, tmp_path: Path, dsn: str
 
 
 def test_every_problem_of_a_file_is_told_with_its_line(
-    omd_: Command, file: Callable[..., str], room: Room
+    omd_: Command, file: Callable[..., str], room: Room, dsn: str
 ) -> None:
     bad = {
         "nbr, type: integer": "nbr, type: int",
         "amount > 0": "amont > 0",
         "key: [nbr]": "keys: []",
     }
-    done = omd_("model", "apply", file(**bad), "--no-spark")
+    done = omd_("apply", file(**bad), "--no-spark")
     assert told(done, 1) == ""
-    assert f"omd model diff {file(**bad)}" in done.stderr  # the next command, not one of psql
+    assert f"omd diff {file(**bad)}" in done.stderr  # the next command, not one of psql
     for line in (
         "shop.yaml:7: entities[0].attributes[0].type: expected: boolean",
         "shop.yaml:5: entities[0].keys: unknown key",
@@ -160,9 +162,9 @@ def test_every_problem_of_a_file_is_told_with_its_line(
         "SQLSTATE: OM030",
     ):
         assert line in done.stderr
-    done = omd_("model", "diff", file(**{'"numeric(12,2)"': "money"}))
+    done = omd_("diff", file(**{'"numeric(12,2)"': "money"}))
     assert done.stderr.count("shop.yaml:") == 1
-    done = omd_("model", "diff", file(**{"orders.positive: {": "orders.negative: {"}))
+    done = omd_("diff", file(**{"orders.positive: {": "orders.negative: {"}))
     assert 'shop.yaml:18: settings["orders.negative"]: there is no such' in done.stderr
     for replaced, hint in (
         ({"tenant: t, name": "tenant: t, called"}, "shop.yaml:20: called is not known"),
@@ -173,15 +175,14 @@ def test_every_problem_of_a_file_is_told_with_its_line(
         ({"settings:": "entities:"}, "shop.yaml:17: entities stands here twice"),
         ({"interface: shop": "[interface"}, "shop.yaml:3: it is no YAML: while parsing"),
     ):
-        done = omd_("model", "apply", file(**replaced))
+        done = omd_("apply", file(**replaced))
         assert (done.returncode, hint in done.stderr) == (2, True), done.stderr
     # An agreement that is refused takes the model back with it.
-    done = omd_(
-        "model", "apply", file(**{"entities: [customer, orders]": "entities: [x]"}), "--no-spark"
-    )
+    done = omd_("apply", file(**{"entities: [customer, orders]": "entities: [x]"}), "--no-spark")
     assert "SQLSTATE: OM036" in done.stderr
     assert room.rows("SELECT FROM omd_delivery.interface") == []
-    assert "SQLSTATE: OM031" in omd_("model", "show", "shop").stderr
+    with pytest.raises(omd.errors.lookup("OM031")):
+        document(dsn, "interface", "shop")
 
 
 # Deliveries -------------------------------------------------------------------------------------

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+import omd
 from integrations.contract_cases import AVRO, GX, JSON_SCHEMA, STRANGER, suite
 from omd.integrations.contracts.reading import read_contract
+from support.documents import contract
 
 if TYPE_CHECKING:
     import subprocess
@@ -27,35 +29,38 @@ def omd_(omd_here: Command, dsn: str) -> Command:
     return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
 
 
+def told(done: subprocess.CompletedProcess[str], code: int = 0) -> str:
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
 def test_a_model_goes_to_a_contract_and_back(
-    omd_: Command, room: Room, model: dict[str, Any], tmp_path: Path
+    omd_: Command, room: Room, model: dict[str, Any], dsn: str, tmp_path: Path
 ) -> None:
     room.deploy(model)
-    exported = omd_("model", "export", "flights", "--to", "odcs")
-    assert (exported.returncode, exported.stderr) == (0, "")
-    contract = tmp_path / "flights.odcs.yaml"
-    contract.write_text(exported.stdout, encoding="utf-8")
-    assert yaml.safe_load(exported.stdout)["version"] == "1.0.0"
+    exported = contract(dsn, "flights")
+    foreign = tmp_path / "flights.odcs.yaml"
+    foreign.write_text(exported, encoding="utf-8")
+    assert yaml.safe_load(exported)["version"] == "1.0.0"
 
-    imported = omd_("model", "import", str(contract), "--from", "odcs", "--strict")
+    assert told(omd_("diff", str(foreign), "--from", "odcs")) == ""
+    imported = omd_("diff", str(foreign), "--from", "odcs", "--strict", "--output", "yaml")
     assert (imported.returncode, imported.stderr) == (0, "")
     back = tmp_path / "flights.yaml"
     back.write_text(imported.stdout, encoding="utf-8")
-    unchanged = omd_("model", "diff", str(back))
-    assert (unchanged.returncode, unchanged.stdout) == (0, "")
+    assert told(omd_("diff", str(back))) == ""
 
-    contract.write_text(exported.stdout.replace("DELAY", "delay").replace("1800", "900"))
-    back.write_text(omd_("model", "import", str(contract), "--from", "odcs").stdout)
-    changed = omd_("model", "diff", str(back), "--output", "json")
-    assert [c["object"] for c in json.loads(changed.stdout)] == ["flights.plausible"]
+    foreign.write_text(exported.replace("DELAY", "delay").replace("1800", "900"))
+    back.write_text(omd_("diff", str(foreign), "--from", "odcs", "--output", "yaml").stdout)
+    changed = told(omd_("diff", str(back), "--output", "json"), 1)
+    assert [c["path"] for c in json.loads(changed)] == ["flights.plausible"]
+    assert told(omd_("apply", str(foreign), "--from", "odcs", "--output", "json")) == changed
+    assert told(omd_("diff", str(back))) == ""
 
     room.deploy({**model, "facts": {"a": None}})
-    exported = omd_("model", "export", "flights", "--to", "odcs")
-    assert yaml.safe_load(exported.stdout)["version"] == "2.0.0"
-    unknown = omd_("model", "export", "trains", "--to", "odcs")
-    assert (unknown.returncode, unknown.stdout) == (1, "")
-    assert "SQLSTATE: OM031" in unknown.stderr
-    assert omd_("model", "export", "flights").returncode == 2
+    assert yaml.safe_load(contract(dsn, "flights"))["version"] == "3.0.0"
+    with pytest.raises(omd.errors.lookup("OM031")):
+        contract(dsn, "trains")
 
 
 def test_what_is_left_out_is_told_twice_and_strict_writes_nothing(
@@ -63,23 +68,27 @@ def test_what_is_left_out_is_told_twice_and_strict_writes_nothing(
 ) -> None:
     file = tmp_path / "a.odcs.yaml"
     file.write_text(STRANGER, encoding="utf-8")
-    done = omd_("model", "import", str(file), "--from", "odcs")
+    done = omd_("diff", str(file), "--from", "odcs", "--output", "yaml")
     comments = [line[2:] for line in done.stdout.splitlines() if line.startswith("#")]
     assert (done.returncode, comments) == (0, done.stderr.splitlines())
     assert comments[0] == "Not taken over:"
     room.deploy(yaml.safe_load(done.stdout))
-    strict = omd_("model", "import", str(file), "--from", "odcs", "--strict")
+    strict = omd_("diff", str(file), "--from", "odcs", "--strict", "--output", "yaml")
     assert (strict.returncode, strict.stdout) == (1, "")
     assert "SQLSTATE: OM096" in strict.stderr
     assert strict.stderr.startswith("Not taken over:\n  team: ")
 
-    wrong = omd_("model", "import", str(file), "--from", "avro")
+    refused = omd_("apply", str(file), "--from", "odcs")  # what is left out is left to decide
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"omd diff {file} --from odcs --output yaml" in refused.stderr
+
+    wrong = omd_("diff", str(file), "--from", "avro", "--output", "yaml")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert f"{file}: " in wrong.stderr
-    bad_code = omd_("model", "import", str(file), "--from", "odcs", "--interface", "A B")
+    bad_code = omd_("diff", str(file), "--from", "odcs", "--interface", "A B", "--output", "yaml")
     assert bad_code.returncode == 2
     file.write_text("[" * 200 + "]" * 200)
-    bounded = omd_("model", "import", str(file), "--from", "gx")
+    bounded = omd_("diff", str(file), "--from", "gx", "--output", "yaml")
     assert (bounded.returncode, bounded.stdout) == (1, "")
     assert "SQLSTATE: OM030" in bounded.stderr
 
@@ -100,7 +109,7 @@ def test_the_database_takes_every_type_and_rule_that_is_imported(
     }
     given: list[tuple[Any, str, str]] = [(avro, "avro", "f0"), (json_schema, "json-schema", "x0")]
     given += [(suite(*before, (kind, kwargs)), "gx", "k") for kind, kwargs, before, _ in GX]
-    for contract, contract_format, key in given:
-        file.write_text(json.dumps(contract))
+    for written, contract_format, key in given:
+        file.write_text(json.dumps(written))
         model, _ = read_contract(file, contract_format, interface="i", key=[key])
-        assert room.diff(model), contract
+        assert room.diff(model), written

@@ -346,10 +346,12 @@ def test_a_receiver_on_this_host_has_to_be_named(flow: Flow, dsn: str) -> None:
 
 def test_other_kinds_and_unknown_sinks_are_refused(flow: Flow, dsn: str, omd_here: Omd) -> None:
     sink(flow, "mine", "PULL")
+    sink(flow, "catalogue", "OPENLINEAGE")
     for arguments, code, text in (
         (["mine"], 2, "kind PULL"),
+        (["catalogue"], 2, "omd send --openlineage"),
         (["none"], 1, "OM095"),
         ([], 1, "no active sink"),
     ):
-        done = omd_here("event", "run", "--until-quiet", *arguments, dsn=dsn)
+        done = omd_here("send", "--until-quiet", *arguments, dsn=dsn)
         assert (done.returncode, text in done.stderr) == (code, True), done.stderr

@@ -186,7 +186,7 @@ def test_the_facts_follow_a_model_that_is_applied(
     more = {**PERSON, "attributes": [*PERSON["attributes"], {"name": "size", "type": "integer"}]}
     path = tmp_path / "shop.json"
     path.write_text(json.dumps({"interface": "shop", "entities": [more, PHONE, ORDER]}))
-    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert "Facts of shop, version 2: " in done.stderr, done.stderr
     assert store.rows("SELECT FROM omd_facts.build_deploy_sql('shop')") == []
@@ -209,12 +209,12 @@ def test_a_model_whose_facts_can_not_follow_is_not_applied(
         )
 
     before = stored()
-    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
     assert done.returncode != 0
     assert "view dwh.mine depends on view gdal_shop.phone" in done.stderr
     assert stored() == before
     store.conn.execute("DROP VIEW dwh.mine")
-    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert stored() == [
         {"version": before[0]["version"] + 1, "tenants": sorted([*before[0]["tenants"], "more"])}

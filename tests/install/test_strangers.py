@@ -79,9 +79,9 @@ def test_the_command_is_safe(place, omd_here, tree, monkeypatch):
     for how in (*looking, ["--progress"]):
         call("install", *how)
     assert "server known" in call("doctor")
-    assert "is known" in call("server")
-    call("server", "changes")
-    assert "module_instance" in call("footprint", "--output", "json")
+    assert "is_known" in call("report", "server")
+    call("report", "server_changes")
+    assert "module_instance" in call("report", "footprint", "--output", "json")
     with psycopg.connect(dsn, autocommit=True) as conn:
         assert install.installed_version(conn) == install.product_version()
         more = "-- phase: expand\nCREATE TABLE omd.more (i integer);"
@@ -112,8 +112,8 @@ def test_the_doctor_of_a_copy_is_safe(place, omd_here):
     dsn = plant(place, SCRIPTS)
     done = omd_here("doctor", dsn=dsn)
     assert "copied, restored or moved" in done.stdout, done.stdout
-    assert omd_here("server", dsn=dsn).returncode == 0
-    done = omd_here("server", "confirm", "moved", "--reason", "new", dsn=dsn)
+    assert omd_here("report", "server", dsn=dsn).returncode == 0
+    done = omd_here("call", "confirm_server", "--as", "moved", "--reason", "new", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert "copied, restored or moved" not in omd_here("doctor", dsn=dsn).stdout
     assert_nothing_happened(place)

@@ -123,8 +123,8 @@ def shop(project: Project, conn: Connection, dsn: str) -> Project:
         """
     )
     manifest = read_manifest(project.manifest)
-    with omd.connect(dsn) as control:
-        register(control, manifest, modules_of(manifest)[0])
+    with omd.connect(dsn) as control, control.transaction() as connection:
+        register(control, connection, manifest, modules_of(manifest)[0])
     return project
 
 
@@ -356,10 +356,9 @@ def test_models_are_registered_with_what_they_read(
     # A second time it changes nothing, and keeps what was changed by hand.
     conn.execute("CALL omd.register_module('dbt.shop.totals', p_area_code => 'HELPER')")
     before = conn.execute("SELECT * FROM omd.module ORDER BY module_code").fetchall()
-    done = omd_command("dbt", "register", str(shop.manifest), "--output", "json", dsn=dsn)
-    assert done.returncode == 0, done.stderr
-    listed = {row["module_code"]: row for row in json.loads(done.stdout)}
-    assert listed["dbt.shop.totals"]["inputs"] == ["dwh.orders"]
+    done = omd_command("apply", "--from", "dbt", str(shop.manifest), dsn=dsn)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert one(conn, read, "dbt.shop.totals") == ["dwh.orders"]
     assert "can't be undone after they have succeeded" in done.stderr
     assert conn.execute("SELECT * FROM omd.module ORDER BY module_code").fetchall() == before
 
@@ -367,13 +366,15 @@ def test_models_are_registered_with_what_they_read(
 def test_models_become_topics(
     shop: Project, conn: Connection, dsn: str, omd_command: Command, tmp_path: Path
 ) -> None:
-    done = omd_command("lineage", "import", str(shop.manifest), "--select", "orders")
+    done = omd_command(
+        "diff", str(shop.manifest), "--from", "dbt", "--select", "orders", "--output", "yaml"
+    )
     assert done.stdout.partition("topics:\n")[2] == TOPICS
     topics = tmp_path / "topics.yaml"
-    whole = omd_command("lineage", "import", str(shop.manifest))
+    whole = omd_command("diff", str(shop.manifest), "--from", "dbt", "--output", "yaml")
     topics.write_text(whole.stdout)
     assert "# DECIDE: snapshot.shop.orders_then is a snapshot" in whole.stdout
-    applied = omd_command("lineage", "apply", str(topics), dsn=dsn)
+    applied = omd_command("apply", str(topics), dsn=dsn)
     assert applied.returncode == 0, applied.stderr
     found = conn.execute(
         "SELECT topic, processor, depends_on, merge_key FROM omd_report.lineage_topics"

@@ -1,4 +1,4 @@
-"""Topics in YAML files: omd lineage apply and diff."""
+"""Topics in YAML files: omd apply and omd diff."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 import omd
 from omd.doors.lineage import Lineage
 from omd.programs.cli.documents.lineage import read_topics
+from support.documents import document
 
 if TYPE_CHECKING:
     import subprocess
@@ -65,7 +66,7 @@ def room(dsn: str) -> Iterator[Lineage]:
 
 @pytest.fixture
 def omd_(omd_command: Command, dsn: str, room: Lineage) -> Command:
-    return lambda *arguments, **options: omd_command("lineage", *arguments, dsn=dsn, **options)
+    return lambda *arguments, **options: omd_command(*arguments, dsn=dsn, **options)
 
 
 @pytest.fixture
@@ -80,16 +81,17 @@ def history(conn: Connection) -> int:
 
 
 def test_a_file_is_compared_applied_and_then_changes_nothing(
-    omd_: Command, room: Lineage, conn: Connection, file: Path
+    omd_: Command, room: Lineage, conn: Connection, dsn: str, file: Path
 ) -> None:
     dry = omd_("apply", "--dry-run", str(file))
     assert (dry.returncode, room.ready_list()) == (0, []), dry.stderr
-    assert "3 topics would change" in dry.stderr
+    assert "Files: 1; changes to come: " in dry.stderr
     differs = omd_("diff", str(file), "--output", "json")
     assert differs.returncode == 1, differs.stderr
-    told = {(row["topic"], row["key"]): row["file"] for row in json.loads(differs.stdout)}
-    assert told["fact.a", "repeat"] == 90 * 60
-    assert {topic for topic, key in told if key == "NEW"} == {"stg.a", "fact.a", "fact.b"}
+    told = {(row["document"], row["path"]): row["new"] for row in json.loads(differs.stdout)}
+    assert told["topic:fact.a", "repeat"] == 90 * 60
+    new = {document for document, path in told if path == "NEW"}
+    assert new == {"topic:stg.a", "topic:fact.a", "topic:fact.b"}
     assert history(conn) == 0
 
     done = omd_("apply", str(file))
@@ -104,12 +106,20 @@ def test_a_file_is_compared_applied_and_then_changes_nothing(
     # The offset has moved on, so the start of a new topic no longer matters.
     before = history(conn)
     again = omd_("apply", str(file))
-    assert (again.returncode, again.stdout, "0 topics changed" in again.stderr) == (0, "", True)
+    assert (again.returncode, again.stdout, "no change" in again.stderr) == (0, "", True)
     same = omd_("diff", str(file))
     assert (same.returncode, same.stdout) == (0, "")
     assert history(conn) == before
     assert room.plan("fact.a").start_id == 15
     assert file.read_text(encoding="utf-8") == FILE
+
+    for topic in ("stg.a", "fact.a", "fact.b"):
+        shown = document(dsn, "topic", topic)
+        file.write_text(shown, encoding="utf-8")
+        same = omd_("diff", str(file))
+        assert (same.returncode, same.stdout) == (0, ""), shown
+    assert document(dsn, "module", "fact.b") == shown
+    assert 'comment: Ärger mit "Anführung"' in document(dsn, "topic", "fact.a")
 
 
 def test_a_changed_file_shows_the_values_before_and_after(
@@ -123,18 +133,18 @@ def test_a_changed_file_shows_the_values_before_and_after(
     )
     differs = omd_("diff", str(one), "--output", "json")
     assert differs.returncode == 1, differs.stderr
-    rows = [(r["topic"], r["key"], r["registered"], r["file"]) for r in json.loads(differs.stdout)]
+    rows = [tuple(change.values()) for change in json.loads(differs.stdout)]
     assert sorted(rows) == [
-        ("fact.a", "area_code", "PRES", "HSTG"),
-        ("fact.a", "before_sql", [], ["SELECT 1"]),
-        ("fact.a", "repeat", 5400, 300),
-        ("fact.b", "inactive_indicator", "N", "Y"),
+        ("topic:fact.a", "area_code", "PRES", "HSTG"),
+        ("topic:fact.a", "before_sql", [], ["SELECT 1"]),
+        ("topic:fact.a", "repeat", 5400, 300),
+        ("topic:fact.b", "inactive_indicator", "N", "Y"),
     ]
     # Somebody has changed a topic by hand: the file sets it back.
     room.register_topic("fact.a", repeat=timedelta(days=2))
     done = omd_("apply", str(file), "--output", "json")
-    rows = [(r["topic"], r["key"], r["registered"], r["file"]) for r in json.loads(done.stdout)]
-    assert rows == [("fact.a", "repeat", 172800, 5400)]
+    rows = [tuple(change.values()) for change in json.loads(done.stdout)]
+    assert rows == [("topic:fact.a", "repeat", 172800, 5400)]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_spark_compiles_a_model_before_it_is_deployed(
     """What it does not understand takes the whole deployment back."""
     file = tmp_path / "shop.yaml"
     file.write_text(MODEL)
-    done = omd_("model", "apply", str(file))
+    done = omd_("apply", str(file))
     assert (done.returncode, done.stdout) == (1, "")
     assert "shop.yaml:12: entities[0].constraints[1].query: " in done.stderr
     assert "nbrr" in done.stderr
@@ -57,7 +57,7 @@ def test_spark_compiles_a_model_before_it_is_deployed(
     assert "SQLSTATE: OM030" in done.stderr
     assert conn.execute("SELECT FROM omd_delivery.interface").fetchall() == []
     file.write_text(MODEL.replace("nbrr", "nbr").replace("SELECT customer", "SELECT nbr"))
-    assert omd_("model", "apply", str(file)).returncode == 0
+    assert omd_("apply", str(file)).returncode == 0
     assert len(conn.execute("SELECT FROM omd_delivery.interface").fetchall()) == 1
 
 
@@ -66,10 +66,10 @@ def test_a_model_without_queries_does_not_wait_for_spark(
 ) -> None:
     file = tmp_path / "shop.yaml"
     file.write_text("\n".join(li for li in MODEL.splitlines() if "type: set" not in li))
-    done = omd_("model", "apply", str(file))
+    done = omd_("apply", str(file))
     assert (done.returncode, "Spark" in done.stderr) == (0, False), done.stderr
     file.write_text(file.read_text().replace("> 0", ">= 0"))
-    assert "Spark compiles the checks" in omd_("model", "apply", "--spark", str(file)).stderr
+    assert "Spark compiles the checks" in omd_("apply", "--spark", str(file)).stderr
 
 
 def test_a_jvm_that_starts_says_nothing_and_one_that_does_not_says_why() -> None:
@@ -102,7 +102,7 @@ def test_a_folder_is_delivered_rejected_and_resumed(
     model = tmp_path / "shop.yaml"
     lines = [line for line in MODEL.splitlines() if "type: set" not in line]
     model.write_text("\n".join(lines))
-    assert omd_("model", "apply", "--no-spark", str(model)).returncode == 0
+    assert omd_("apply", "--no-spark", str(model)).returncode == 0
     folder = tmp_path / "files"
     folder.mkdir()
     orders = folder / "orders.csv"

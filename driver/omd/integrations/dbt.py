@@ -14,6 +14,8 @@ from omd.rooms.control.rows import ModuleListRow, ReadinessRow
 from omd.rooms.lineage.manifest import Manifest, Node
 
 if TYPE_CHECKING:
+    import psycopg
+
     from omd import Control
 
 BEGIN = "macro.omd.begin"
@@ -55,29 +57,30 @@ def modules_of(manifest: Manifest) -> tuple[list[Node], bool]:
     return begun or made, bool(begun)
 
 
-def register(control: Control, manifest: Manifest, nodes: list[Node]) -> list[Registered]:
-    """Register the nodes as Modules with their inputs, all of them or none.
+def register(
+    control: Control, connection: psycopg.Connection[Any], manifest: Manifest, nodes: list[Node]
+) -> list[Registered]:
+    """Register the nodes as Modules with their inputs, in the transaction of this connection.
 
     What is registered already keeps what dbt does not say. A Module whose rows have a stamp can be
     undone by it, unless its area or somebody says another way.
     """
-    with control.transaction() as connection:
-        # Each new Module would warn of what follows here, or of a table that dbt makes later.
-        connection.execute("SET LOCAL client_min_messages = error")
-        for node in nodes:
-            _register_module(control, node)
-        without_way = {
-            row.module_code for row in control.report(ReadinessRow, problem_code="TEMPLATE_MISSING")
-        }
-        for node in nodes:
-            if node.code in without_way and STAMP in node.calls:
-                control.calls.omd.register_rollback(node.code)
-                without_way.remove(node.code)
-        done = []
-        for node in nodes:
-            inputs = [source.table for source in manifest.tables_read(node)]
-            control.calls.omd.declare_inputs(node.code, inputs)
-            done.append(Registered(node.code, node.table, inputs, node.code not in without_way))
+    # Each new Module would warn of what follows here, or of a table that dbt makes later.
+    connection.execute("SET LOCAL client_min_messages = error")
+    for node in nodes:
+        _register_module(control, node)
+    without_way = {
+        row.module_code for row in control.report(ReadinessRow, problem_code="TEMPLATE_MISSING")
+    }
+    for node in nodes:
+        if node.code in without_way and STAMP in node.calls:
+            control.calls.omd.register_rollback(node.code)
+            without_way.remove(node.code)
+    done = []
+    for node in nodes:
+        inputs = [source.table for source in manifest.tables_read(node)]
+        control.calls.omd.declare_inputs(node.code, inputs)
+        done.append(Registered(node.code, node.table, inputs, node.code not in without_way))
     return done
 
 

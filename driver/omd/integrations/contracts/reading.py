@@ -78,8 +78,13 @@ def _read(path: Path, contract_format: str, notes: Notes) -> tuple[Draft, str]:
     return draft, draft.entities[0].origin if len(draft.entities) == 1 else path.stem
 
 
-def require_whole(path: Path, notes: Notes) -> None:
+def require_whole(path: Path, notes: Notes, hint: str) -> None:
     """Refuse a contract of which something is not taken over.
+
+    Args:
+        path: the file.
+        notes: what is not taken over.
+        hint: the way out.
 
     Raises:
         ContractUnfit: something is.
@@ -89,6 +94,6 @@ def require_whole(path: Path, notes: Notes) -> None:
         more = f", and {len(left) - 1:,} more" if len(left) > 1 else ""
         raise ContractUnfit(
             f"the contract {path} can't be taken over whole: {left[0]}{more}",
-            hint="Without --strict the parts are listed and left out.",
+            hint=hint,
             detail={"contract": str(path), "problem_count": len(left), "problems": problems},
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +12,6 @@ from omd.programs.cli.common import (
     add_view,
     dsn_option,
     open_control,
-    resolve_dsn,
 )
 from omd.programs.cli.log import BATCH_RUN, MODULE_RUN, newest
 from omd.programs.terminal.commands import ExitCode, Group
@@ -131,148 +129,6 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
     show(runs, MODULE_RUN, "table")
 
 
-# omd register -----------------------------------------------------------------------------------
-
-
-@click.group(cls=Group, invoke_without_command=True)
-@click.option(
-    "-f",
-    "--file",
-    "path",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A YAML file (.yaml, .yml) or a SQL file (.sql).",
-)
-@click.option(
-    "--dsn", metavar="CONNINFO", default=None, help="Connection string; see omd help dsn."
-)
-@click.pass_context
-def register(context: click.Context, path: Path | None, dsn: str | None) -> None:
-    """Register Batches and Modules, from options or from a file.
-
-    A Batch or Module that is registered already is updated; an argument that is not given keeps its
-    value.
-
-    A YAML file names the arguments of the procedures, without their p_:
-
-    \b
-      modules:
-        m_hstg_flights:                      # register_module
-          area_code: HSTG
-          table_code: hstg.flights
-          table_type_code: HSTG
-          platform_code: POSTGRES
-          executable: INSERT INTO hstg.flights SELECT * FROM stg.flights
-          parameters: {retention: 30}        # set_parameter
-      batches:
-        b_flights:                           # register_batch
-          frequency_code: Daily
-          batch_description: Flights of the day
-          modules:                           # add_module_to_batch: sequence 10, 20, 30
-            - m_stg_flights
-            - m_hstg_flights: {sequence: 15, inactive_indicator: N}
-          batches: [b_weather]               # add_batch_to_parent_batch, the same way
-          parameters: {region: EU}
-
-    A SQL file is executed as it is and must not end its transaction. In both cases the whole file
-    is registered, or nothing of it.
-    """
-    if context.invoked_subcommand is not None:
-        if path is not None:
-            raise click.UsageError("Give either a file or a command, not both.")
-        return
-    if path is None:
-        click.echo(context.get_help())
-        return
-    with open_control(resolve_dsn(dsn)) as control:
-        if path.suffix == ".sql":
-            with control.transaction() as connection:
-                connection.execute(path.read_text(encoding="utf-8"))
-            click.echo(f"Executed {path.name}.", err=True)
-        elif path.suffix in (".yaml", ".yml"):
-            from omd.programs.cli.documents.control import register_document
-            from omd.programs.terminal.yaml_file import AnyLoader, read_document
-
-            document, lines = read_document(path, AnyLoader)
-            with control.transaction():
-                counts = register_document(control, document, path, lines)
-            click.echo(
-                f"Registered {counts['modules']} modules and {counts['batches']} batches.",
-                err=True,
-            )
-        else:
-            raise click.UsageError(f"{path}: the name of the file must end in .yaml, .yml or .sql.")
-
-
-add_call(
-    register,
-    "batch",
-    ControlCalls.register_batch,
-    about="Register a Batch, or change one; what is not given keeps its value.",
-    done="Batch {batch_code} is registered with id {answer}.",
-    negations={"continue_on_failure": "stop-on-failure"},
-)
-add_call(
-    register,
-    "module",
-    ControlCalls.register_module,
-    about="Register a Module, or change one; what is not given keeps its value.",
-    done="Module {module_code} is registered with id {answer}.",
-)
-add_call(
-    register,
-    "batch-module",
-    ControlCalls.add_module_to_batch,
-    about="Give a Module its place in a Batch, or change it.",
-    done="Module {module_code} is in Batch {batch_code}.",
-)
-add_call(
-    register,
-    "parent",
-    ControlCalls.add_batch_to_parent_batch,
-    about="Give a Batch its place in another Batch, or change it.",
-    done="Batch {batch_code} is in Batch {parent_batch_code}.",
-)
-add_call(
-    register,
-    "rollback",
-    ControlCalls.register_rollback,
-    about="Register how a Module is rolled back, or change a step of it.\n\n"
-    "Without a statement, the first step deletes the rows of a failed run by their instance "
-    "id. Placeholders are described at omd.rollback_template.statement_template.",
-    done="The rollback of Module {module_code} is registered.",
-    negations={"keeps_rows": "keeps-no-rows"},
-    without=["is_removed"],
-)
-add_call(
-    register,
-    "area",
-    ControlCalls.register_area,
-    about="Register an area of the data platform, or change one.",
-    done="Area {area_code} is registered.",
-)
-add_call(
-    register,
-    "table-type",
-    ControlCalls.register_table_type,
-    about="Register a type of target table, or change its description.",
-    done="Table type {table_type_code} is registered.",
-)
-add_call(
-    register,
-    "event-type",
-    ControlCalls.register_event_type,
-    about="Register an event type, a number from 100 on, or change its description.",
-    done="Event type {event_type_code} is registered.",
-)
-add_call(
-    register,
-    "frequency",
-    ControlCalls.register_frequency,
-    about="Register a frequency of Batches, or change one.",
-    done="Frequency {frequency_code} is registered.",
-)
-
-
 # omd rename, retire, remove ---------------------------------------------------------------------
 
 
@@ -311,8 +167,8 @@ add_call(
     "batch",
     ControlCalls.retire_batch,
     about="Make a Batch inactive and take it from all its parents.\n\n"
-    "Refused while it executes or a rollback waits. omd register batch --active brings it "
-    "back.",
+    "Refused while it executes or a rollback waits. omd call register_batch with "
+    "--inactive-indicator N brings it back.",
     done="Batch {batch_code} is retired.",
 )
 add_call(
@@ -320,8 +176,8 @@ add_call(
     "module",
     ControlCalls.retire_module,
     about="Make a Module inactive and take it out of all its Batches.\n\n"
-    "Refused while it executes or a rollback waits. omd register module --active brings it "
-    "back.",
+    "Refused while it executes or a rollback waits. omd call register_module with "
+    "--inactive-indicator N brings it back.",
     done="Module {module_code} is retired.",
 )
 
@@ -346,7 +202,7 @@ add_call(
 @dsn_option
 @click.option("--step", type=int, metavar="NUMBER", help="Which step; the first one otherwise.")
 def remove_rollback(module_code: str, dsn: str, step: int | None) -> None:
-    """Remove a step that omd register rollback has given to a Module."""
+    """Remove a step that register_rollback has given to a Module."""
     with open_control(dsn) as control:
         control.calls.omd.register_rollback(module_code, step=step, is_removed=True)
         click.echo(f"Step {step or 1} of Module {short(module_code)} is removed.", err=True)
@@ -561,7 +417,7 @@ def purge(dsn: str, keep_days: int | None, room: str | None) -> int:
     return ExitCode.FAILURE if done.failed else ExitCode.OK
 
 
-_CONFIRM = "omd server confirm moved --reason '…'; or, if the other one goes on: copy"
+_CONFIRM = "omd call confirm_server --as MOVED --reason '…'; or, if the other one goes on: COPY"
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -638,7 +494,6 @@ def footprint(dsn: str, output: str) -> None:
 commands: list[click.Command] = [
     batch,
     module,
-    register,
     rename,
     retire,
     remove,

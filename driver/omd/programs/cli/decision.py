@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,7 +17,6 @@ from omd.programs.cli.common import add_call, add_view, dsn_option, opener
 from omd.programs.terminal.commands import ExitCode, Sections
 from omd.programs.terminal.options import (
     document_option,
-    files_argument,
     format_option,
     instant,
     json_value,
@@ -36,10 +35,6 @@ from omd.programs.terminal.text import row_dict, short
 from omd.rooms.control.codes import exit_code
 from omd.rooms.decision.calls import DecisionCalls
 
-if TYPE_CHECKING:
-    from omd.programs.cli.documents.decision import Change
-
-
 _open = opener(lambda control: control.decision)
 
 
@@ -49,16 +44,12 @@ def decision() -> None:
 
     \b
     Examples:
-      omd decision define care.yaml stage.yaml --activate      defines a ruleset and its stage
       omd decision cycles flight_care                          what a run would call the rules with
       omd decision run flight_care                             runs it
       omd decision explain flight_care --key '{"origin": "EWR", "hour": 5}' --html why.html
     """
 
 
-_activate = click.option(
-    "--activate", is_flag=True, help="Activate the versions of the rulesets from now on."
-)
 _instance = click.option(
     "--instance",
     type=int,
@@ -79,87 +70,11 @@ _end_value = click.option(
     help="Up to where a stage with a window reads, by default now less its delay.",
 )
 _wave = click.option("--wave", metavar="TEXT", help="Only this wave.")
-_CHANGE = titled("document, version, path, old AS defined, new AS file")
 
 
 # Documents --------------------------------------------------------------------------------------
 
 decision.section("Stages and rulesets")
-
-
-@decision.command()
-@files_argument
-@dsn_option
-@output_option
-@_activate
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-def define(files: tuple[Path, ...], dsn: str, output: str, activate: bool, dry_run: bool) -> None:
-    """Define the stages and rulesets of files, all of them or none, and show what has changed.
-
-    A file of YAML or JSON holds one document. The content of a ruleset may be @FILE, a decision
-    model beside it. What differs from what is defined is the next version.
-
-    \b
-      stage: flight_care
-      mode: KEY
-      keys: [{column: origin}, {column: hour}]
-      ruleset: care
-      links:
-        - {name: flights, source: app.flights, arrival: id}
-        - {name: weather, source: app.weather, arrival: id, reject: {on: [LEFTOVER, KEY_MISMATCH]}}
-      outputs:
-        - {name: care, table: app.care_decision}
-    """
-    changes = _define(files, dsn, activate=activate, dry_run=dry_run)
-    _show_changes(changes, output)
-    note = f"changes{' to come' if dry_run else ''}: {len(changes):,}" if changes else "no change"
-    click.echo(f"Documents: {len(files):,}; {note}.", err=True)
-
-
-@decision.command()
-@files_argument
-@dsn_option
-@output_option
-def diff(files: tuple[Path, ...], dsn: str, output: str) -> int:
-    """Show what define would change, and change nothing; the exit code is 1 if there is anything.
-
-    It needs the same rights as define, and is refused where define would be.
-    """
-    changes = _define(files, dsn, activate=False, dry_run=True)
-    _show_changes(changes, output)
-    return ExitCode.FAILURE if changes else ExitCode.OK
-
-
-def _define(paths: tuple[Path, ...], dsn: str, *, activate: bool, dry_run: bool) -> list[Change]:
-    from omd._core.errors import OmdError
-    from omd.programs.cli.documents.decision import define, read_files
-
-    files = read_files(paths)
-    with _open(dsn) as room:
-        try:
-            return define(room, files, activate=activate, dry_run=dry_run)
-        except OmdError as error:
-            file: Any = getattr(error, "file", None)
-            for problem in error.detail.get("problems") or ():
-                place = file.place(problem["path"])
-                click.echo(
-                    short(f"{place}: {problem['path'] or file.kind}: {problem['text']}"), err=True
-                )
-            raise
-
-
-def _show_changes(changes: list[Change], output: str) -> None:
-    if output == "table":
-        changes = [
-            dataclasses.replace(change, old=_json(change.old), new=_json(change.new))
-            for change in changes
-        ]
-    if changes or output != "table":
-        show(changes, _CHANGE, output)
-
-
-def _json(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 @decision.command("show")
@@ -230,6 +145,10 @@ def _for_output(rows: list[Any], output: str) -> list[Any]:
         )
         for row in rows
     ]
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 # Runs -------------------------------------------------------------------------------------------

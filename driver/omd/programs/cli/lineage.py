@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,6 @@ from omd.programs.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.programs.report.metrics import listen_option, listening
 from omd.programs.terminal.commands import ExitCode, Group
 from omd.programs.terminal.options import (
-    files_argument,
     grace_option,
     instant,
     is_chosen,
@@ -31,7 +29,6 @@ from omd.rooms.lineage.codes import StepResult
 
 if TYPE_CHECKING:
     from omd.doors.lineage import Lineage
-    from omd.programs.cli.documents.lineage import Change
     from omd.programs.terminal.graph import Node
     from omd.rooms.lineage.rows import LineageReadyRow, SourcesRow
 
@@ -88,93 +85,6 @@ add_call(
     about="Release TOPIC from its holder, whose step can't commit any more.",
     done="Topic {topic} is free.",
 )
-
-
-# Topics in files --------------------------------------------------------------------------------
-
-_CHANGE = {"topic": "topic", "key": "key", "registered": "registered", "file": "file"}
-
-
-@lineage.command("apply")
-@files_argument
-@dsn_option
-@output_option
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -> None:
-    """Register the topics of YAML files, all of them or none, and show what has changed.
-
-    The keys are the arguments of register_topic, without their p_. A topic that is registered
-    already is changed; a key that is not given keeps its value, and an empty list empties one.
-    start_pos and start_id say where a new topic begins. A file is never written, and the order of
-    the topics does not matter.
-
-    \b
-      topics:
-        stg.orders: {pos_column: written_at, id_column: order_id}
-        fact.orders:
-          depends_on: [stg.orders]
-          transforms: [etl.orders]
-          repeat: 5 minutes
-
-    A file may also have one topic, or several that are separated by ---, each with the key topic:
-    and its arguments.
-    """
-    changes = _apply(files, dsn, output, dry_run=dry_run)
-    count = len({change.topic for change in changes})
-    what = "would change" if dry_run else "changed"
-    click.echo(f"{count} topic{'' if count == 1 else 's'} {what}.", err=True)
-
-
-@lineage.command("import")
-@click.argument(
-    "manifest", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
-)
-@click.option(
-    "--select",
-    "patterns",
-    metavar="PATTERN",
-    multiple=True,
-    help="Only these models: NAME, PROJECT.NAME or tag:TAG, with * and ?; it may be repeated.",
-)
-def import_manifest(manifest: Path, patterns: tuple[str, ...]) -> None:
-    """Print a topic file of the models of dbt in MANIFEST, for apply.
-
-    MANIFEST is the target/manifest.json that dbt parse writes. An incremental model becomes a STEP,
-    a table a RELOAD, and its ref and source are depends_on; what stands behind a view is read
-    through it. A comment with DECIDE says what is left to decide.
-
-    \b
-    Example:
-      omd lineage import target/manifest.json --select 'stg_*' > topics.yaml
-    """
-    from omd.programs.cli.topic_file import topic_file
-    from omd.rooms.lineage.manifest import read_manifest
-
-    click.echo(topic_file(read_manifest(manifest), patterns), nl=False)
-
-
-@lineage.command("diff")
-@files_argument
-@dsn_option
-@output_option
-def diff_files(files: tuple[Path, ...], dsn: str, output: str) -> int:
-    """Show what apply would change, and change nothing; the exit code is 1 when there is anything.
-
-    It needs the same rights as apply, since the database compares by registering the topics and
-    rolling back.
-    """
-    return ExitCode.FAILURE if _apply(files, dsn, output, dry_run=True) else ExitCode.OK
-
-
-def _apply(files: tuple[Path, ...], dsn: str, output: str, *, dry_run: bool) -> list[Change]:
-    from omd.programs.cli.documents.lineage import apply_topics, read_topics
-
-    topics = read_topics(files)
-    with _open(dsn) as room:
-        changes = apply_topics(room, topics, dry_run=dry_run)
-    if changes or output == "json":
-        show(changes, _CHANGE, output)
-    return changes
 
 
 # What is next -----------------------------------------------------------------------------------

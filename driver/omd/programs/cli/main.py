@@ -61,8 +61,8 @@ _PLACES = {name: place for section in _SECTIONS.values() for name, place in sect
 
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
 _STILL = (
-    "control", "control:upkeep", "lake", "lineage", "dispatch", "delivery",
-    "decision", "provenance", "event", "integrations", "dbt", "report",
+    "control", "control:upkeep", "lake", "lineage", "dispatch",
+    "decision", "provenance", "report",
 )  # fmt: skip
 
 _MANUAL = """\

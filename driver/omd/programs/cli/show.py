@@ -47,7 +47,9 @@ class _Section:
 
     def rows(self, control: Control, values: Mapping[str, Any]) -> list[Any]:
         """Return its rows."""
-        equal = {name: values[of] if isinstance(of, str) else of for name, of in self.equal.items()}
+        equal: dict[str, Any] = {}
+        for name, of in self.equal.items():
+            equal[name] = values[of] if isinstance(of, str) else of
         if None in equal.values():
             return []
         rows = control.report(
@@ -417,8 +419,8 @@ def _show(control: Control, thing: Thing, output: str, *, count: bool) -> None:
     for section, rows in sections:
         if rows and not section.columns:
             click.secho(f"\n{section.title}", bold=True)
-            seen = {name: value for name, value in row_dict(rows[0]).items() if name not in of}
-            show_pairs(seen)
+            known = {*of, *section.equal}
+            show_pairs({n: v for n, v in row_dict(rows[0]).items() if n not in known})
         elif rows:
             click.secho(f"\n{section.title}", bold=True)
             columns = section.columns

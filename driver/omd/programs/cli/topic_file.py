@@ -16,7 +16,7 @@ _UNITS = ("minute", "hour", "day")
 
 
 def topic_file(manifest: Manifest, patterns: Sequence[str] = ()) -> str:
-    """Return the topics of a project as a file for ``omd lineage apply``.
+    """Return the topics of a project as a file for ``omd apply``.
 
     Args:
         manifest: of the project.
@@ -31,7 +31,7 @@ def topic_file(manifest: Manifest, patterns: Sequence[str] = ()) -> str:
             if source.table not in made:
                 sources.setdefault(source.table, source)
     lines = [
-        f"# Made by omd lineage import, of the models of dbt project {_flat(manifest.project)}.",
+        f"# Made by omd diff --from dbt, of the models of dbt project {_flat(manifest.project)}.",
         "# What a line with DECIDE asks only you know. A transform is a view that you create: the",
         "# SELECT of the model, which reads its first table by omd_lineage.in_block(pos, id) in a",
         "# STEP, in place of is_incremental(), and reads all in a RELOAD.",

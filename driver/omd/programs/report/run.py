@@ -32,7 +32,8 @@ def show_run(control: Control, run: Thing, output: str) -> None:
     is_batch, instance = run.kind == "batchrun", int(run.key)
     kind = "BATCH" if is_batch else "MODULE"
     view = "batch_execution_log" if is_batch else "trace"
-    rows = control.report(view, **{f"{kind.lower()}_instance_id": instance})
+    equal: dict[str, Any] = {f"{kind.lower()}_instance_id": instance}
+    rows = control.report(view, **equal)
     if not rows:
         raise click.ClickException(f"{kind.title()} Instance {instance} is not there any more.")
     (row,) = rows

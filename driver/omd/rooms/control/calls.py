@@ -762,6 +762,17 @@ class ControlCalls(Calls):
 
         return self._answer(_MODULE_DEFINITION, ModuleDefinitionRow, module_code)
 
+    def module_document(self, module_code: str) -> dict[str, Any]:
+        """Returns the arguments with which omd.register_module makes the Module ``module_code``
+        what it is; what is not set is left out.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+        """
+        answer: dict[str, Any] = self._value(_MODULE_DOCUMENT, module_code)
+        return answer
+
     def module_failure(
         self,
         module_instance_id: int,
@@ -2183,6 +2194,9 @@ _MODULE_DEFINITION = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_MODULE_DOCUMENT = Routine(
+    "omd.module_document", {"p_module_code": "text"}, required=1, repeat=Repeat(), is_function=True
 )
 _MODULE_FAILURE = Routine(
     "omd.module_failure",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.documents import child
-from omd.programs.terminal.yaml_file import unknown
+from omd.programs.cli.documents.changes import Change, Documents, differences
+from omd.programs.terminal.yaml_file import AnyLoader, read_document, unknown
+from omd.rooms.control import rows as t
 
 if TYPE_CHECKING:
-    from omd.rooms.control.connection import Connection
+    import psycopg
+
+    from omd.doors.control import Control
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,47 +61,102 @@ class _Node:
         return nodes
 
 
-def register_document(
-    control: Connection, document: Any, file: Path, lines: Mapping[str, int]
-) -> dict[str, int]:
-    """Register everything in a document; returns how many Modules and Batches it has.
+class ControlFiles(Documents):
+    """Files of Modules and Batches.
 
-    Whatever the order in the document, Modules are registered before the Batches that name them,
-    and Batches before their places in other Batches.
-
-    Args:
-        control: the connection.
-        document: what the file holds.
-        file: the file.
-        lines: the line of each path in it.
-
-    Raises:
-        click.UsageError: the document has something that no procedure accepts.
+    Whatever their order, Modules are registered before the Batches that name them, and Batches
+    before their places in other Batches.
     """
-    top = _Node(document, "", file, lines).mapping({"modules", "batches"})
-    modules, batches = (
-        top[kind].mapping() if kind in top else {} for kind in ("modules", "batches")
-    )
-    for code, node in modules.items():
-        control._omd.register_module(code, **_arguments(control._omd.register_module, node))
-    for code, node in batches.items():
-        control._omd.register_batch(code, **_arguments(control._omd.register_batch, node))
-    for batch, node in batches.items():
-        for sequence, module, more in _places(node, "modules"):
-            arguments = _arguments(control._omd.add_module_to_batch, more)
-            control._omd.add_module_to_batch(batch, module, **{"sequence": sequence, **arguments})
-        for sequence, of_it, more in _places(node, "batches"):
-            arguments = _arguments(control._omd.add_batch_to_parent_batch, more)
-            control._omd.add_batch_to_parent_batch(
-                of_it, batch, **{"sequence": sequence, **arguments}
-            )
-    for kind, named in (("module_code", modules), ("batch_code", batches)):
-        for code, node in named.items():
-            settings = node.mapping()
-            if "parameters" in settings:
-                for parameter, value in settings["parameters"].mapping().items():
-                    control._omd.set_parameter(parameter, str(value.value), **{kind: code})
-    return {"modules": len(modules), "batches": len(batches)}
+
+    def __init__(self, paths: Iterable[Path], *, dry_run: bool) -> None:
+        super().__init__(dry_run=dry_run)
+        self._modules: dict[str, _Node] = {}
+        self._batches: dict[str, _Node] = {}
+        for path in paths:
+            document, lines = read_document(path, AnyLoader)
+            top = _Node(document, "", path, lines).mapping({"modules", "batches"})
+            for kind, nodes in (("modules", self._modules), ("batches", self._batches)):
+                for code, node in top[kind].mapping().items() if kind in top else ():
+                    if code in nodes:
+                        raise click.UsageError(
+                            f"{node.place('')}: {code} stands in {nodes[code].place('')} already"
+                        )
+                    nodes[code] = node
+
+    def apply(self, connection: psycopg.Connection[Any]) -> Iterator[Change]:
+        """Register them."""
+        before = registered(self.control, self._modules, self._batches)
+        self._register()
+        after = registered(self.control, self._modules, self._batches)
+        nodes = {
+            **{f"module:{code}": node for code, node in self._modules.items()},
+            **{f"batch:{code}": node for code, node in self._batches.items()},
+        }
+        for name, node in nodes.items():
+            yield from differences(name, before.get(name), after[name], list(_given(node)))
+
+    def _register(self) -> None:
+        calls = self.control._omd
+        for code, node in self._modules.items():
+            calls.register_module(code, **_arguments(calls.register_module, node))
+        for code, node in self._batches.items():
+            calls.register_batch(code, **_arguments(calls.register_batch, node))
+        for batch, node in self._batches.items():
+            for sequence, module, more in _places(node, "modules"):
+                arguments = _arguments(calls.add_module_to_batch, more)
+                calls.add_module_to_batch(batch, module, **{"sequence": sequence, **arguments})
+            for sequence, of_it, more in _places(node, "batches"):
+                arguments = _arguments(calls.add_batch_to_parent_batch, more)
+                calls.add_batch_to_parent_batch(of_it, batch, **{"sequence": sequence, **arguments})
+        for kind, named in (("module_code", self._modules), ("batch_code", self._batches)):
+            for code, node in named.items():
+                settings = node.mapping()
+                if "parameters" in settings:
+                    for parameter, value in settings["parameters"].mapping().items():
+                        calls.set_parameter(parameter, str(value.value), **{kind: code})
+
+
+def registered(
+    control: Control, modules: Iterable[str], batches: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    """Return what is registered of Modules and Batches, by ``module:code`` and ``batch:code``.
+
+    It is flat: ``parameters.x`` and ``modules.m`` are paths.
+    """
+    report, found = control.report, dict[str, dict[str, Any]]()
+    for listed in report(t.ModuleListRow, module_code=[*modules]):
+        code = listed.module_code
+        found[f"module:{code}"] = control._omd.module_document(code)
+    for row in report(t.BatchListRow, batch_code=[*batches]):
+        values = {name: getattr(row, name) for name in _OF_BATCH}
+        found[f"batch:{row.batch_code}"] = {k: v for k, v in values.items() if v is not None}
+    for place in report(t.BatchModuleListRow, batch_code=[*batches], order_by=["sequence"]):
+        kind = "batches" if place.module_code is None else "modules"
+        path = f"{kind}.{place.module_code or place.child_batch_code}"
+        found[f"batch:{place.batch_code}"][path] = {
+            "sequence": place.sequence,
+            "inactive_indicator": place.inactive_indicator,
+        }
+    for kind, codes in (("module", modules), ("batch", batches)):
+        of_these: dict[str, Any] = {f"{kind}_code": [*codes]}
+        for value in report(t.ParameterListRow, **of_these):
+            path = f"parameters.{value.parameter_code}"
+            found[f"{kind}:{getattr(value, f'{kind}_code')}"][path] = value.parameter_value
+    return found
+
+
+_OF_BATCH = ("frequency_code", "batch_description", "inactive_indicator", "continue_on_failure")
+
+
+def _given(node: _Node) -> Iterator[str]:
+    """Yield the paths of `registered` that a document has."""
+    for key, below in node.mapping().items():
+        if key == "parameters":
+            yield from (f"parameters.{name}" for name in below.mapping())
+        elif key in _OTHERS:
+            yield from (f"{key}.{code}" for _, code, _ in _places(node, key))
+        else:
+            yield key
 
 
 _OTHERS = {"modules", "batches", "parameters"}

@@ -6,14 +6,14 @@ are. To compare only, the definition is rolled back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import psycopg
 
+from omd.programs.cli.documents.changes import Change, Documents, differences
 from omd.programs.terminal.yaml_file import as_yaml, in_order, read_document, read_json
 from omd.rooms.decision.rows import (
     DecisionRulesetListRow,
@@ -22,21 +22,13 @@ from omd.rooms.decision.rows import (
 )
 
 if TYPE_CHECKING:
-    from omd.doors.decision import Decision
+    import psycopg
+
+    from omd.doors.control import Control
+    from omd.rooms.decision.calls import DecisionCalls
 
 # What the items of these lists are called in a path.
 _NAMES = {"links": "name", "outputs": "name", "tests": "name", "keys": "column"}
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One difference between a file and what is defined."""
-
-    document: str  # the stage or the ruleset
-    version: int  # the version that it makes
-    path: str  # where it differs; a ruleset differs as a whole
-    old: Any  # what is defined; None where there is nothing
-    new: Any  # what the file says; None where it says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,7 @@ class File:
     lines: Mapping[str, int]  # the line of each path; none in JSON
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.document[self.kind]}"
+        return f"{self.kind}:{self.document[self.kind]}"
 
     def place(self, path: str) -> str:
         """Return the file and the line of a path; of what is missing, the line of what lacks it."""
@@ -97,59 +89,77 @@ def _by_name(document: Mapping[str, Any], lines: Mapping[str, int]) -> Iterator[
                         yield named + path.removeprefix(place), line
 
 
-def define(
-    room: Decision, files: Iterable[File], *, activate: bool = False, dry_run: bool = False
-) -> list[Change]:
-    """Define the documents of files, all of them or none, and return what has changed.
+class DecisionFiles(Documents):
+    """Files of stages and rulesets; the version of each is told as its path ``version``."""
 
-    Raises:
-        InvalidDefinition: a document is wrong; the exception has the `file` that it is in.
-    """
-    changes: list[Change] = []
-    with room._control.transaction():
-        for file in files:
-            try:
-                changes += (_stage if file.kind == "stage" else _ruleset)(room, file, activate)
-            except psycopg.Error as error:
-                error.file = file  # type: ignore[attr-defined]
-                raise
-        if dry_run:
-            raise psycopg.Rollback
-    return changes
+    def __init__(
+        self, files: Sequence[File], *, dry_run: bool = False, activate: bool = False
+    ) -> None:
+        super().__init__(dry_run=dry_run)
+        self._files = files
+        self._activate = activate
+        self._file: File | None = None  # the one at work, for what is wrong with it
+
+    @property
+    def _calls(self) -> DecisionCalls:
+        return self.control.decision._calls
+
+    def apply(self, connection: psycopg.Connection[Any]) -> Iterator[Change]:
+        """Define them."""
+        for file in self._files:
+            self._file = file
+            yield from (self._stage if file.kind == "stage" else self._ruleset)(file)
+
+    def problems(self, error: Any) -> Iterator[str]:
+        """Yield what is wrong with the document at work."""
+        if self._file is not None:
+            for problem in error.detail.get("problems") or ():
+                place = self._file.place(problem["path"])
+                yield f"{place}: {problem['path'] or self._file.kind}: {problem['text']}"
+
+    def _stage(self, file: File) -> Iterator[Change]:
+        for change in self._calls.define_stage(file.document).changes:
+            yield Change(str(file), **change)  # type: ignore[arg-type]
+
+    def _ruleset(self, file: File) -> Iterator[Change]:
+        code = file.document["ruleset"]
+        before, state, tests = self._newest(code)
+        version = self._calls.define_ruleset(file.document, activate=self._activate)
+        _, now, more = self._newest(code)
+        if before != version:
+            yield Change(str(file), "version", before, version)
+        elif state != now:
+            yield Change(str(file), "state", state, now)
+        yield from differences(str(file), tests, more, ())
+
+    def _newest(self, code: Any) -> tuple[int | None, str | None, dict[str, dict[str, Any]]]:
+        """Return the newest version of a ruleset, its state, and its test cases by their paths."""
+        found = newest_ruleset(self.control, code) if isinstance(code, str) else None
+        if found is None:
+            return None, None, {}
+        row, tests = found
+        cases = {
+            f"tests.{test.test_name}": {"input": test.input, "expected": test.expected}
+            for test in tests
+        }
+        return row.version, row.state, cases
 
 
-def _stage(room: Decision, file: File, _activate: bool) -> Iterator[Change]:
-    answer = room._calls.define_stage(file.document)
-    for change in answer.changes:
-        yield Change(str(file), answer.version, **change)  # type: ignore[arg-type]
-
-
-def _ruleset(room: Decision, file: File, activate: bool) -> Iterator[Change]:
-    code = file.document["ruleset"]
-    before, tests = _newest(room, code)
-    version = room._calls.define_ruleset(file.document, activate=activate)
-    if before != version:
-        yield Change(str(file), version, "version", before, version)
-    now = _newest(room, code)[1]
-    for name in sorted({*tests, *now}):
-        old, new = tests.get(name), now.get(name)
-        if old != new:
-            yield Change(str(file), version, f"tests.{name}", old, new)
-
-
-def _newest(room: Decision, code: Any) -> tuple[int | None, dict[str, dict[str, Any]]]:
-    """Return the newest version of a ruleset, and its test cases by their names."""
-    known: dict[str, Any] = {"ruleset_code": code if isinstance(code, str) else ""}
-    rows = room._calls.report(
-        DecisionRulesetListRow, order_by=["version"], descending=True, limit=1, **known
+def newest_ruleset(
+    control: Control, code: str
+) -> tuple[DecisionRulesetListRow, list[DecisionTestListRow]] | None:
+    """Return the newest version of a ruleset, with its test cases."""
+    rows = control.report(
+        DecisionRulesetListRow, ruleset_code=code, order_by=["version"], descending=True, limit=1
     )
     if not rows:
-        return None, {}
-    version = rows[0].version
-    return version, {
-        test.test_name: {"input": test.input, "expected": test.expected}
-        for test in room._calls.report(DecisionTestListRow, version=version, **known)
-    }
+        return None
+    return rows[0], control.report(
+        DecisionTestListRow,
+        ruleset_code=code,
+        version=rows[0].version,
+        order_by=["test_name"],
+    )
 
 
 _ORDER = ["stage", "mode", "batch_size", "keys", "wave", "window", "ruleset", "links", "outputs"]

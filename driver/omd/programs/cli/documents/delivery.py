@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import psycopg
 
-from omd.programs.terminal.text import as_text
+from omd._core.engines import SPARK
+from omd.programs.cli.documents.changes import Change, Documents, differences
+from omd.programs.terminal.text import short
 from omd.programs.terminal.yaml_file import as_yaml, in_order, read_document, unknown
 from omd.rooms.delivery.calls import DeliveryCalls
-from omd.rooms.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
+from omd.rooms.delivery.rows import (
+    DeliveryAgreementsRow,
+    DeliveryConstraintsRow,
+    DeliveryTenantsRow,
+)
+from omd.rooms.facts.rows import FactsStateRow
 
 if TYPE_CHECKING:
-    from omd.doors.delivery import Delivery
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One difference between a file and what is deployed or registered."""
-
-    object: str  # an entity, an attribute, …, a tenant or an agreement
-    change: str  # what becomes of it
+    import psycopg
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,83 +117,151 @@ def _agreements(
 # The database -----------------------------------------------------------------------------------
 
 
-def apply_model(
-    room: Delivery,
-    file: ModelFile,
-    *,
-    dry_run: bool,
-    compiler: Callable[[], Callable[[], None] | None] | None = None,
-    before: Callable[[], None] | None = None,
-    after: Callable[[], None] | None = None,
-) -> tuple[int, list[Change]]:
-    """Deploy the model and register tenants and agreements, all in one transaction.
+class ModelDocument(Documents):
+    """A model with its tenants and agreements; the facts of its interface follow it."""
 
-    Args:
-        file: what `read_model` returned.
-        dry_run: nothing is changed. Where the file has agreements they are registered, and that is
-            rolled back.
-        compiler: is called where the model has changed, and returns what is called after its
-            deployment; an exception undoes all.
-        before: is called first in the transaction of a deployment that changes the model.
-        after: is called last in the transaction, where it is not a dry run.
+    def __init__(
+        self,
+        path: Path,
+        file: ModelFile,
+        *,
+        dry_run: bool = False,
+        spark: bool | None = False,
+        is_alone: bool = True,
+    ) -> None:
+        """Keep it.
 
-    Returns:
-        The version of the model, and what has changed.
-    """
-    answer = room._calls.deploy_model(file.model, dry_run=True)
-    changes = _changes(answer.changes)
-    if dry_run and not (file.tenants or file.agreements):
-        return answer.model_version, changes
-    check = compiler() if changes and compiler is not None and not dry_run else None
-    with room._control.transaction():
-        if changes and before is not None and not dry_run:
-            before()
-        if changes or not dry_run:
-            answer = room._calls.deploy_model(file.model)
-            changes = _changes(answer.changes)
-            if check is not None:
-                check()
-        former = _registered(room, file)
-        for code, name in file.tenants.items():
-            room._calls.register_tenant(code, tenant_name=name)
-        for code, arguments in file.agreements.items():
-            room._calls.register_agreement(code, **arguments)
-        changes += _differences(former, _registered(room, file))
-        if dry_run:
-            raise psycopg.Rollback
-        if after is not None:
-            after()
-    return answer.model_version, changes
+        Args:
+            path: the file, for messages.
+            file: what it holds.
+            dry_run: nothing is changed.
+            spark: whether Spark compiles what has changed; None: where it has to be judged there.
+            is_alone: nothing else is applied, so a dry run need not deploy the model.
+        """
+        super().__init__(dry_run=dry_run)
+        self._path, self._file = path, file
+        self._spark = spark
+        self._is_shown = dry_run and is_alone and not (file.tenants or file.agreements)
+        self._code = str(file.model.get("interface"))
+        self._changes: list[Change] = []
+        self._check: Callable[[], None] | None = None
+        self._version = 0
+
+    @property
+    def _calls(self) -> DeliveryCalls:
+        return self.control.delivery._calls
+
+    def prepare(self) -> None:
+        """Compare the model, and start Spark where it has to compile it."""
+        answer = self._calls.deploy_model(self._file.model, dry_run=True)
+        self._changes = self._told(answer.changes)
+        if self._changes and not self.dry_run:
+            self._check = self._compiler()
+
+    def hold(self) -> None:
+        """Wait for readers and writers of the facts, before the model is locked."""
+        if self._changes and not self.dry_run and self._has_facts():
+            self.control.calls.omd_facts.hold_views(self._code)
+
+    def apply(self, connection: psycopg.Connection[Any]) -> Iterator[Change]:
+        """Deploy the model, and register its tenants and agreements."""
+        if not self._is_shown and (self._changes or not self.dry_run):
+            answer = self._calls.deploy_model(self._file.model)
+            self._changes = self._told(answer.changes)
+            self._version = answer.model_version
+            if self._check is not None:
+                self._check()
+        yield from self._changes
+        before = self._registered()
+        for code, name in self._file.tenants.items():
+            self._calls.register_tenant(code, tenant_name=name)
+        for code, arguments in self._file.agreements.items():
+            self._calls.register_agreement(code, **arguments)
+        for name, now in self._registered().items():
+            yield from differences(name, before.get(name), now, [k for k, v in now.items() if v])
+
+    def finish(self) -> None:
+        """Deploy the facts: a load of a newer model would fail."""
+        self.told.append(f"Model {self._code} has version {self._version}.")
+        if self._has_facts():
+            answer = self.control.calls.omd_facts.deploy(self._code)
+            self.told.append(
+                f"Facts of {self._code}, version {answer.model_version}: "
+                f"{answer.statements:,} statements executed."
+            )
+
+    def problems(self, error: Any) -> Iterator[str]:
+        """Yield every problem that an error lists, with its place in the file."""
+        for problem in error.detail.get("problems") or [
+            {"path": f"settings[{json.dumps(code)}]", "problem": "there is no such constraint"}
+            for code in error.detail.get("constraint_codes") or ()
+        ]:
+            error._hint = f"Mend the file; omd diff {self._path} tells what is left."
+            if "path" in problem:
+                line = self._file.line(problem["path"])
+                yield f"{self._path}:{line}: {problem['path'] or 'model'}: {problem['problem']}"
+            else:
+                yield f"{self._path}: {problem['object']}: {problem['change']}"
+
+    def _has_facts(self) -> bool:
+        return bool(self.control.report(FactsStateRow, interface_code=self._code))
+
+    def _told(self, changes: Any) -> list[Change]:
+        return [
+            Change(f"interface:{self._code}", change["object"], None, change["change"])
+            for change in changes
+        ]
+
+    def _registered(self) -> dict[str, dict[str, Any]]:
+        """Return what is registered of the tenants and agreements of the file, by their names."""
+        file, registered = self._file, dict[str, dict[str, Any]]()
+        for tenant in self._calls.report(DeliveryTenantsRow, tenant_code=[*file.tenants]):
+            registered[f"tenant:{tenant.tenant_code}"] = {"name": tenant.tenant_name}
+        for row in self._calls.report(DeliveryAgreementsRow, agreement_code=[*file.agreements]):
+            registered[f"agreement:{row.agreement_code}"] = {
+                key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)
+            }
+        return registered
+
+    def _compiler(self) -> Callable[[], None] | None:
+        """Start Spark and return the check by it; None where Spark is not asked."""
+        # A check is judged by the database, and means the same on Spark.
+        if not (
+            self._spark
+            or (self._spark is None and find_spec("pyspark") and _has_query(self._file.model))
+        ):
+            return None
+        engine = self.control._engines[SPARK]
+        click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
+        try:
+            session = engine.session(quiet=True)
+        except Exception as error:
+            if self._spark:
+                raise
+            click.echo(short(f"Spark does not start, so it is left out: {error}"), err=True)
+            return None
+
+        def check() -> None:
+            constraints = self._calls.report(DeliveryConstraintsRow, interface_code=self._code)
+            engine.compile_checks(session, self._file.model, constraints)
+
+        return check
 
 
-def _changes(changes: Any) -> list[Change]:
-    return [Change(**change) for change in changes]
-
-
-def _registered(room: Delivery, file: ModelFile) -> dict[str, dict[str, Any]]:
-    """Return what is registered of the tenants and agreements of a file, by their names."""
-    registered: dict[str, dict[str, Any]] = {}
-    for tenant in room._calls.report(DeliveryTenantsRow, tenant_code=[*file.tenants]):
-        registered[f"tenant {tenant.tenant_code}"] = {"name": tenant.tenant_name}
-    for row in room._calls.report(DeliveryAgreementsRow, agreement_code=[*file.agreements]):
-        registered[f"agreement {row.agreement_code}"] = {
-            key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)
-        }
-    return registered
-
-
-def _differences(
-    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Change]:
-    for name, now in after.items():
-        then = before.get(name)
-        if then is None:
-            yield Change(name, f"{name.partition(' ')[0]} added")
-            continue
-        for key, value in now.items():
-            if then[key] != value:
-                was = "was not given" if then[key] is None else f"was {as_text(then[key])}"
-                yield Change(name, f"{key} {was}, becomes {as_text(value)}")
+def _has_query(model: Mapping[str, Any]) -> bool:
+    """Whether a document, which may be a wrong one, has something that only Spark can judge."""
+    entities = model.get("entities")
+    return isinstance(entities, list) and any(
+        "derived" in entity
+        or any(
+            isinstance(part, dict) and word in part
+            for parts, word in (("constraints", "query"), ("attributes", "computed"))
+            if isinstance(entity.get(parts), list)
+            for part in entity[parts]
+        )
+        for entity in entities
+        if isinstance(entity, dict)
+    )
 
 
 # As YAML ----------------------------------------------------------------------------------------

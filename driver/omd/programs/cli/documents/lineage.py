@@ -9,16 +9,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import psycopg
 import yaml
 
+from omd.programs.cli.documents.changes import Change, Documents, differences
 from omd.programs.terminal.yaml_file import (
     AnyLoader,
     bounded_text,
@@ -30,7 +29,7 @@ from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.rows import LineageTopicsRow
 
 if TYPE_CHECKING:
-    from omd.doors.lineage import Lineage
+    import psycopg
 
 _TYPES = {
     name: str(parameter.annotation)
@@ -39,16 +38,6 @@ _TYPES = {
 }
 # The offset of a topic moves on, so a file says only where a new topic begins.
 _FOR_NEW_TOPICS = ("start_pos", "start_id")
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One difference between a file and what is registered."""
-
-    topic: str
-    key: str  # the argument of register_topic; NEW for a topic that is not registered
-    registered: Any  # its value in the database; None when there is none
-    file: Any  # its value when the file is applied; None when there is none
 
 
 def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
@@ -73,52 +62,37 @@ def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     return {name: topics[name] for name in _in_order(topics)}
 
 
-def apply_topics(
-    lineage: Lineage, topics: Mapping[str, Mapping[str, Any]], *, dry_run: bool
-) -> list[Change]:
-    """Register all topics in one transaction, or nothing; returns what has changed.
+class TopicFiles(Documents):
+    """Files of topics."""
 
-    Args:
-        topics: the arguments of each topic, as `read_topics` returns them.
-        dry_run: roll back what was registered.
-    """
-    names = list(topics)
-    with lineage._control.transaction():
-        before = _registered(lineage, names)
-        for name, arguments in topics.items():
+    def __init__(self, paths: Iterable[Path], *, dry_run: bool) -> None:
+        super().__init__(dry_run=dry_run)
+        self._topics = read_topics(paths)
+
+    def apply(self, connection: psycopg.Connection[Any]) -> Iterator[Change]:
+        """Register them."""
+        before = self._registered()
+        for name, arguments in self._topics.items():
             given = dict(arguments)
             if name in before:
                 for key in _FOR_NEW_TOPICS:
                     given.pop(key, None)
-            lineage.register_topic(name, **given)
-        after = _registered(lineage, names)
-        changes = list(_changes(topics, before, after))
-        if dry_run:
-            raise psycopg.Rollback
-    return changes
+            self.control._lineage.register_topic(name, **given)
+        after = self._registered()
+        for name, arguments in self._topics.items():
+            former, start = before.get(name), {}
+            if former is None:
+                start = {key: arguments[key] for key in _FOR_NEW_TOPICS if key in arguments}
+            yield from differences(f"topic:{name}", former, {**after[name], **start}, arguments)
+
+    def _registered(self) -> dict[str, dict[str, Any]]:
+        rows = self.control.report(LineageTopicsRow, topic=[*self._topics])
+        return {row.topic: arguments_of(row) for row in rows}
 
 
-def _registered(lineage: Lineage, names: list[str]) -> dict[str, LineageTopicsRow]:
-    return {row.topic: row for row in lineage.report(LineageTopicsRow, topic=names)}
-
-
-def _changes(
-    topics: Mapping[str, Mapping[str, Any]],
-    before: Mapping[str, LineageTopicsRow],
-    after: Mapping[str, LineageTopicsRow],
-) -> Iterator[Change]:
-    for name, arguments in topics.items():
-        former, new = before.get(name), after[name]
-        if former is None:
-            yield Change(name, "NEW", None, None)
-        for key in _TYPES:
-            if key in _FOR_NEW_TOPICS:
-                if former is None and key in arguments:
-                    yield Change(name, key, None, arguments[key])
-                continue
-            then, now = getattr(former, key, None), getattr(new, key)
-            if then != now and (former is not None or key in arguments):
-                yield Change(name, key, then, now)
+def arguments_of(row: LineageTopicsRow) -> dict[str, Any]:
+    """Return the arguments of register_topic that make a topic what it is."""
+    return {key: getattr(row, key) for key in _TYPES if key not in _FOR_NEW_TOPICS}
 
 
 # Files ------------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import omd
-from omd.programs.cli.documents.decision import define, read_files
+from omd.programs.cli.documents.decision import DecisionFiles, read_files
+from omd.programs.cli.documents.together import apply_together, documents_of
 from omd.programs.demo import files
 from omd.programs.demo.control.proof import tell_checks
 from omd.programs.demo.decision import proof
@@ -36,10 +37,10 @@ from omd.programs.report.decision import (
     rules_hit,
     tell,
 )
-from omd.rooms.decision.rows import DecisionRulesetListRow
+from omd.rooms.decision.rows import DecisionRulesetListRow, DecisionStageListRow
 
 if TYPE_CHECKING:
-    from omd.doors.decision import Decision
+    from omd.programs.cli.documents.changes import Change
     from omd.rooms.control.outcome import Outcome
 
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
@@ -103,21 +104,22 @@ class _Story(Story):
         """Define the rules twice, as a table and as a function, and test both."""
         self.title(1, "The rules, as a table that can be drawn, and as a function")
         for code in (TABLE, FUNCTION):
-            with self.screen.step(f"{code}.yaml") as step, self._admin() as room:
-                define(room, read_files([_HERE / f"{code}.yaml"]))
-                results = room.test_ruleset(code)
-                versions = room._calls.report(DecisionRulesetListRow, ruleset_code=code)
-                room._calls.activate_ruleset(code, max(row.version for row in versions))
+            with self.screen.step(f"{code}.yaml") as step, self._admin() as control:
+                _define(control, code)
+                results = control.decision.test_ruleset(code)
+                versions = control.report(DecisionRulesetListRow, ruleset_code=code)
+                newest = max(row.version for row in versions)
+                control.calls.omd_decision.activate_ruleset(code, newest)
                 passed = sum(result.passed for result in results)
                 step.done(f"{passed} of {len(results)} test cases passed; it is active")
 
     def preview(self) -> None:
         """Show which records form a decision, before anything is decided."""
         self.title(2, "Which records form a decision, and which are in none")
-        with self.screen.step("january_care.yaml") as step, self._admin() as room:
+        with self.screen.step("january_care.yaml") as step, self._admin() as control:
             [file] = read_files([_HERE / f"{JANUARY}.yaml"])
             del file.document["links"][1]["reject"]  # the second version gets it
-            define(room, [file])
+            apply_together(control, [DecisionFiles([file])])
             step.done("an airport and an hour are a decision")
         self.sql(
             "SELECT coalesce(code, 'a call') AS becomes, link, count(*)"
@@ -138,9 +140,11 @@ class _Story(Story):
             "A record that no rule has seen is a loss that somebody must have allowed. So the",
             "stage gets a reject link for the weather:",
         )
-        with self.screen.step("january_care.yaml") as step, self._admin() as room:
-            for change in define(room, read_files([_HERE / f"{JANUARY}.yaml"])):
-                step.done(f"version {change.version}: {change.path}")
+        with self.screen.step("january_care.yaml") as step, self._admin() as control:
+            changes = _define(control, JANUARY)
+            [stage] = control.report(DecisionStageListRow, stage_code=JANUARY)
+            for change in changes:
+                step.done(f"version {stage.version}: {change.path}")
         self._run(JANUARY)
         self.sql(
             "SELECT care, dollars, count(*) AS flights FROM care.january"
@@ -151,8 +155,8 @@ class _Story(Story):
         """Decide about all months on Spark."""
         self.title(4, "The year, by the decision table on Spark")
         spark = start_spark(self.folder, master, self.screen)
-        with self._admin() as room:
-            define(room, read_files([_HERE / f"{YEAR}.yaml"]))
+        with self._admin() as control:
+            _define(control, YEAR)
         self._run(YEAR, spark=spark)
 
     def compare(self) -> bool:
@@ -216,8 +220,13 @@ class _Story(Story):
         return outcome
 
     @contextmanager
-    def _admin(self) -> Iterator[Decision]:
+    def _admin(self) -> Iterator[omd.Control]:
         """Define documents as an administrator, who may not run them."""
         dsn = as_role("omd_admin", self.dsn)
         with omd.connect(dsn, application_name="omd demo") as control:
-            yield control.decision
+            yield control
+
+
+def _define(control: omd.Control, code: str) -> list[Change]:
+    """Define the document of this name."""
+    return apply_together(control, documents_of([_HERE / f"{code}.yaml"]))

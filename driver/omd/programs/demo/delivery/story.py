@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import omd
 from omd._core.error_codes import UnknownInterface
-from omd.programs.cli.documents.delivery import apply_model, read_model
+from omd.programs.cli.documents.delivery import ModelDocument, read_model
+from omd.programs.cli.documents.together import apply_together
 from omd.programs.demo.control.proof import tell_checks
 from omd.programs.demo.delivery import proof
 from omd.programs.demo.delivery.proof import Accepted
@@ -84,11 +85,12 @@ def _apply_model(dsn: str) -> str:
     """Deploy the model under the first name that is free, and return it."""
     with omd.connect(dsn, application_name="omd demo") as control:
         interface = first_free(INTERFACE, lambda code: _is_deployed(control, code))
-        file = read_model(_HERE / "model.yaml")
+        path = _HERE / "model.yaml"
+        file = read_model(path)
         file.model["interface"] = interface
         agreement = file.agreements.pop(INTERFACE)
         file.agreements[interface] = {**agreement, "interface_code": interface}
-        apply_model(control.delivery, file, dry_run=False)
+        apply_together(control, [ModelDocument(path, file)])
     return interface
 
 

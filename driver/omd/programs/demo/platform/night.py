@@ -19,8 +19,7 @@ import psycopg
 
 import omd
 from omd.programs.cli.common import PROGRAM
-from omd.programs.cli.documents.decision import define, read_files
-from omd.programs.cli.documents.delivery import apply_model, read_model
+from omd.programs.cli.documents.together import apply_together, documents_of
 from omd.programs.demo.platform.proof import named
 from omd.programs.demo.platform.supplier import Supplier
 from omd.programs.demo.stage import (
@@ -232,7 +231,7 @@ def _declare(
     """Declare the flow: this is all that a team does."""
     with omd.connect(admin, application_name="omd demo") as control:
         with screen.step("model.yaml") as step:
-            apply_model(control.delivery, read_model(folder / "model.yaml"), dry_run=False)
+            apply_together(control, documents_of([folder / "model.yaml"]))
             control.calls.omd_facts.deploy(name)
             step.done("2 entities, a drop folder, facts that keep changes")
         with screen.step("flow.sql") as step:
@@ -244,7 +243,7 @@ def _declare(
                 step.done("more that becomes of it")
         with screen.step("rules.yaml, stage.yaml") as step:
             paths = [folder / file for file in ("rules.yaml", "stage.yaml")]
-            define(control.decision, read_files(paths))
+            apply_together(control, documents_of(paths))
             control.decision.test_ruleset(f"care_{name}")
             control.calls.omd_decision.activate_ruleset(f"care_{name}", 1)
             step.done("a decision table, a stage that starts at news")
