@@ -157,7 +157,7 @@ def test_what_has_arrived_is_delivered_the_oldest_first_until_nothing_is_left(
     model = tmp_path / "shop.yaml"
     lines = [line for line in MODEL.splitlines() if "type: set" not in line]
     model.write_text("\n".join(lines))
-    assert omd_("model", "apply", "--no-spark", str(model)).returncode == 0
+    assert omd_("apply", "--no-spark", str(model)).returncode == 0
     drop = tmp_path / "drop"
     location = json.dumps({"location": str(drop)})
     agreed = ("call", "omd_delivery.register_agreement", "--agreement-code", "a", "--arrival")
