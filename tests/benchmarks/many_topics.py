@@ -4,8 +4,8 @@ Each of the ten topics reads the one before. The time runs from the insert of a 
 until it is in the last table; the look at the source (``probe_sources``) is part of it. The two
 databases are of one server, each with its own program that waits, and rows are sent in turns.
 
-* ``scheduler``: ``omd lineage run``, whose next poll is in an hour;
-* ``work``: ``omd dispatch run`` with ``omd work on``.
+* ``scheduler``: ``omd worker --kind TOPIC``, whose next poll is in an hour;
+* ``work``: ``omd worker`` with work switched on.
 
 The others have five dependencies each, on 2,000 tables whose offsets are set by hand (``--others``
 says how many topics they are); with ``--fresh`` no table was ever analysed. Bound: 1.5 times alone,

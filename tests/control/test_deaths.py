@@ -371,12 +371,12 @@ def test_a_wait_that_is_over_is_refused_as_without_it(
         assert time.monotonic() - began >= 1.5
         assert statuses(conn) == ["E", "A"]
         control.calls.omd.register_module("m_alone", executable="SELECT 1")
-        for what, code in (("module", "m_alone"), ("batch", "b")):
-            done = omd_program("run", what, code, "--wait", "1s", dsn=dsn)
+        for code in ("m_alone", "batch:b"):
+            done = omd_program("run", code, "--wait", "1s", dsn=dsn)
             assert done.returncode == 4, done.stderr
             assert "executes since" in done.stderr
         assert f"omd end run:{run.instance_id}" in str(
-            omd_program("run", "module", "m_alone", dsn=dsn).stderr
+            omd_program("run", "m_alone", dsn=dsn).stderr
         )
 
 

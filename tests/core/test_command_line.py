@@ -82,8 +82,8 @@ SILENT = {
     "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
     "delivery persist", "decision", "decision activate", "decision deactivate",
     "facts", "facts open", "facts close",
-    "facts deploy", "facts sql", "facts run", "facts undo", "facts cancel-export", "lake",
-    "recall", "recall drop",
+    "facts deploy", "facts sql", "facts run", "facts undo", "facts cancel-export",
+    "recall drop",
 }  # fmt: skip
 
 

@@ -32,12 +32,7 @@ READING: dict[str, str | None] = {
     "module show": "SELECT module_code FROM omd_report.module_list",
     "explain": "SELECT module_code FROM omd_report.module_list",
     "parameter list": None,
-    "recall list": None,
-    "recall show": "SELECT recall_id FROM omd_report.recalls",
     "preview-rollback": "SELECT module_code FROM omd_report.module_list",
-    "lake history": "SELECT table_code FROM omd_report.lake_tables",
-    "lake list": None,
-    "lake show": "SELECT table_code FROM omd_report.lake_tables",
     "lineage graph": None,
     "platform graph": None,
     "lineage plan": (
@@ -117,7 +112,7 @@ ELSEWHERE = {
 
 WRITING = {
     *("install", "uninstall", "end", "rename", "retire", "remove", "run", "register", "demo"),
-    *("set-next-run", "reap", "purge", "embedded", "parameter set", "lake maintain"),
+    *("set-next-run", "reap", "purge", "embedded", "parameter set", "maintain", "test"),
     *(f"lineage {verb}" for verb in ("apply", "cancel-restate", "offset", "register", "release")),
     *(f"lineage {verb}" for verb in ("remove", "restate", "retry", "run", "step", "undo")),
     *(f"dispatch {verb}" for verb in ("allow-search", "cancel", "create", "create-many")),
@@ -132,9 +127,7 @@ WRITING = {
     *(f"delivery {verb}" for verb in ("cancel", "create", "loaded", "persist", "purge")),
     *(f"delivery {verb}" for verb in ("register-agreement", "register-tenant", "reject")),
     *(f"delivery {verb}" for verb in ("forget", "remove-tenant", "resume", "revert", "run")),
-    *(f"recall {verb}" for verb in ("agreement", "batch", "delivery", "drop", "execute")),
-    *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
-    "erase",
+    *("erase", "recall"),
     "server confirm",
     "openlineage",
     "web",

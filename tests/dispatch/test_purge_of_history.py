@@ -62,7 +62,7 @@ def work(omd_command: Command, here: str) -> Callable[[], None]:
     """Let a worker of the group ADMIN do all that is due."""
 
     def run() -> None:
-        assert omd_command("dispatch", "maintain", dsn=here).returncode == 0
+        assert omd_command("call", "omd_dispatch.maintain", dsn=here).returncode == 0
         done = omd_command("worker", "--group", "ADMIN", "--until-quiet", dsn=here)
         assert done.returncode == 0, done.stderr
         assert "failed" not in done.stderr, done.stderr

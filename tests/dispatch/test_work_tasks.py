@@ -269,12 +269,11 @@ def test_a_run_whose_worker_says_that_it_has_ended_is_given_up(work: Room) -> No
     assert state(work)[:2] == ("READY", 1)
 
 
-def test_omd_work_switches_the_sources_on_and_off(room: Room, omd_here: Any, dsn: str) -> None:
+def test_work_is_switched_on_and_off_from_a_shell(room: Room, omd_here: Any, dsn: str) -> None:
     off = "SELECT DISTINCT inactive_indicator FROM omd_report.dispatch_sources"
-    for word, indicator in (("on", "N"), ("off", "Y")):
-        done = omd_here("work", word, "--dsn", dsn)
+    for word, indicator in (("true", "N"), ("false", "Y")):
+        done = omd_here("call", "omd_dispatch.set_work", "--is-on", word, "--dsn", dsn)
         assert (done.returncode, done.stdout) == (0, "")
-        assert f"switched {word}" in done.stderr
         assert room.one(off) == indicator
 
 

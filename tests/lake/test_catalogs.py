@@ -15,6 +15,7 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
 
 import omd
+from omd.programs.report.lake_table import described
 from omd.rooms.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.tables import elsewhere
 from omd.tables.maintenance import maintain
@@ -156,7 +157,7 @@ def test_a_run_killed_anywhere_is_gone_from_both_tables_after_the_next_begin(
 
 
 def test_an_overwrite_is_taken_back_and_rows_of_other_engines_stay(
-    control: omd.Control, catalog: Catalog, dsn: str, omd_here: Callable[..., Any]
+    control: omd.Control, catalog: Catalog
 ) -> None:
     run(control, [1])
     append_foreign(catalog, 2)
@@ -174,10 +175,9 @@ def test_an_overwrite_is_taken_back_and_rows_of_other_engines_stay(
     with control.module("m_lake"):
         pass
     assert operations(control)[4:] == []  # nothing to take back is no commit
-    shown = omd_here("lake", "show", TABLES[0], dsn=dsn).stdout
-    assert f"{COLUMN} long" in shown
-    assert str(table_of(catalog).location()) in shown
-    assert "OVERWRITE" in omd_here("lake", "history", TABLES[0], dsn=dsn).stdout
+    shown = described(control, TABLES[0])
+    assert f"{COLUMN} long" in shown["columns"]
+    assert str(table_of(catalog).location()) == shown["location"]
 
 
 def test_a_commit_that_meets_another_is_staged_again_and_a_history_is_refused(

@@ -10,6 +10,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 import omd
+from omd.programs.report.lake_table import described
 from omd.rooms.control.rows import EventLogRow, ModuleExecutionLogRow
 from omd.rooms.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.tables.delta import Delta
@@ -267,7 +268,7 @@ def test_a_bucket_is_reached_with_the_one_configuration_of_all_lake_tables(
 
 
 def test_a_table_of_delta_is_shown_and_its_log_gets_checkpoints(
-    control: omd.Control, dsn: str, omd_here: Callable[..., Any], tmp_path: Path
+    control: omd.Control, tmp_path: Path
 ) -> None:
     put(control, [1])
     kept = {"delta.deletedFileRetentionDuration": "interval 2 weeks"}
@@ -278,9 +279,9 @@ def test_a_table_of_delta_is_shown_and_its_log_gets_checkpoints(
     put(control, [2], "overwrite")
     assert maintain(control, keep=timedelta(0)) == []  # the table promises two weeks
     assert list((tmp_path / "one/_delta_log").glob("*.checkpoint.parquet"))
-    shown = omd_here("lake", "show", "lake.one", dsn=dsn).stdout
-    assert f"{COLUMN} long" in shown
-    assert str(tmp_path / "one") in shown
+    shown = described(control, "lake.one")
+    assert f"{COLUMN} long" in shown["columns"]
+    assert str(tmp_path / "one") in shown["location"]
     (row,) = control.report(LakeTablesRow, table_code="lake.one")
     assert (row.total_files, row.total_rows) == (1, 1)
 

@@ -401,7 +401,7 @@ def test_what_can_not_be_read_stops_the_maintenance_of_nothing_else(
         " AND commit_id IS NULL"
     )
     bad = {"lake.broken", "lake.delta", "lake.gone", 'lake.""', "lake.scheme", "nowhere.t"}
-    shown = omd_here("lake", "maintain", "--keep", "0 days", "--dry-run", dsn=dsn)
+    shown = omd_here("maintain", "--keep", "0 days", "--dry-run", dsn=dsn)
     assert shown.returncode == 1
     done = maintain(control, keep=timedelta(0))
     passed = [row.table_code for row in done if row.action == "PASSED_OVER"]
@@ -411,13 +411,13 @@ def test_what_can_not_be_read_stops_the_maintenance_of_nothing_else(
         ("lake.one", "EXPIRE"),
     }
     told = "\n".join(row.event_detail or "" for row in control.report(EventLogRow))
-    shown = omd_here("lake", "maintain", "--keep", "0 days", dsn=dsn)
+    shown = omd_here("maintain", "--keep", "0 days", dsn=dsn)
     assert shown.returncode == 1
     assert f"{len(passed)} passed over" in shown.stderr
     for code in passed:
         assert f"{code} is passed over: " in told
         assert f"{code} is passed over: " in shown.stderr
-    alone = omd_here("lake", "maintain", "lake.one", "--keep", "0 days", dsn=dsn)
+    alone = omd_here("maintain", "lake.one", "--keep", "0 days", dsn=dsn)
     assert alone.returncode == 0, alone.stderr
 
 

@@ -13,6 +13,7 @@ from pyiceberg.types import StringType
 
 import omd
 import omd.lake
+from omd.programs.report.lake_table import described
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from omd.tables.maintenance import maintain
 
@@ -44,9 +45,7 @@ def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
     control.calls.omd.module_failure(killed)
     everything = paths()
     told = json.loads(
-        omd_here(
-            "lake", "maintain", "--keep", "0 days", "--dry-run", "--output", "json", dsn=dsn
-        ).stdout
+        omd_here("maintain", "--keep", "0 days", "--dry-run", "--output", "json", dsn=dsn).stdout
     )
     assert {(row["table_code"], row["action"]) for row in told} == {
         ("lake.one", "REMOVE_FOLDER"),
@@ -61,12 +60,12 @@ def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
     assert seen(control, "lake.one") == [1, 2]
     assert len(everything) - len(paths()) == 8 + 2 - 1  # a version of the metadata is new
     # The overwrite can't give back any more what it removed, and says so.
-    assert "EXPIRE" in omd_here("lake", "history", "LAKE.One", dsn=dsn).stdout
-    assert "no lake table lake.three" in omd_here("lake", "history", "lake.three", dsn=dsn).stderr
-    assert "lake.one" in omd_here("lake", "list", dsn=dsn).stdout
-    shown = omd_here("lake", "show", "lake.one", dsn=dsn).stdout
-    assert f"{COLUMN} long" in shown
-    assert str(tmp_path / "one") in shown
+    of_one = ("report", "lake_commits", "--where", "table_code=lake.one")
+    assert "EXPIRE" in omd_here(*of_one, dsn=dsn).stdout
+    assert "lake.one" in omd_here("report", "lake_tables", dsn=dsn).stdout
+    shown = described(control, "lake.one")
+    assert f"{COLUMN} long" in shown["columns"]
+    assert str(tmp_path / "one") in shown["location"]
 
 
 def test_a_crash_between_an_expiry_and_its_deletions_leaves_nothing_for_ever(

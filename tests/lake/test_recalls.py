@@ -115,7 +115,7 @@ def test_plan_and_act_from_the_command_line_take_the_lake_along(
     chain: Chain, omd_here: Callable[..., Any], dsn: str
 ) -> None:
     bad = [chain.go("a"), chain.wrote("one", 1), chain.wrote("two", 1)]
-    given = ("run", str(bad[0]), "--reason", "wrong", "--execute", "--wait", "0")
+    given = (f"run:{bad[0]}", "--reason", "wrong", "--execute", "--wait", "0")
     done = omd_here("recall", *given, "--output", "json", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert [row["action"] for row in json.loads(done.stdout)] == ["UNDO"] * 3

@@ -377,32 +377,33 @@ def test_where_no_scheduler_polls_steps_find_that_a_source_is_mended(
 # Commands
 
 
-def test_the_commands_tell_the_whole_problem_and_exit_with_1(
+def test_a_monitor_is_told_the_whole_problem_and_gets_exit_code_1(
     scene: Scene, dsn: str, omd_command: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return omd_command("lineage", *arguments, dsn=dsn, env={"COLUMNS": "40"})
+    def report(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return omd_command("report", *arguments, dsn=dsn, env={"COLUMNS": "40"})
 
+    wrong = ("sources", "--where", "problem~.", "--fail")
+    failed = ("lineage_lag", "--where", "reason=FAILED", "--fail", "--output", "json")
     for name in ("a", "b"):
         scene.source(f"dwh.{name}", 1, 2)
         scene.topic(f"dwh.f_{name}", f"dwh.{name}")
         scene.steps(f"dwh.f_{name}")
-    for command in ("status", "sources"):
-        assert run(command).returncode == 0
+    for view in (wrong, failed):
+        assert report(*view).returncode == 0
     former = "a_name_that_is_so_long_that_no_table_of_a_terminal_shows_it"
     scene.conn.execute(f"ALTER TABLE dwh.a RENAME TO {former}".encode())
     scene.probe()
-    for command in ("status", "sources"):
-        done = run(command)
-        assert done.returncode == 1
-        assert f"dwh.a: It was renamed to dwh.{former}.\n" in done.stderr
-    rows = {row["topic"]: row for row in json.loads(run("status", "--output", "json").stdout)}
+    done = report(*wrong, "--output", "json")
+    [row] = json.loads(done.stdout)
+    assert (done.returncode, row["source"]) == (1, "dwh.a")
+    assert row["problem"] == f"It was renamed to dwh.{former}."
+    explained = omd_command("explain", "topic:dwh.a", dsn=dsn, env={"COLUMNS": "40"})
+    assert explained.returncode == 1
+    assert f"It was renamed to dwh.{former}.\n" in explained.stdout
+    rows = {row["topic"]: row for row in json.loads(report("lineage_lag", *failed[-2:]).stdout)}
     assert rows["dwh.f_a"]["lag"] is None
     assert rows["dwh.f_b"]["lag"] is not None
-    [b] = json.loads(run("sources", "dwh.b", "--output", "json").stdout)
-    assert (b["problem"], b["newest_id"]) == (None, 2)
-    assert run("status", "dwh.f_b").returncode == 0
-    assert run("status", "dwh.f_a").returncode == 1
     doctor = omd_command("doctor", dsn=dsn).stdout
     assert re.search(r"source +warning +dwh\.a: It was renamed", doctor)
 
@@ -414,9 +415,9 @@ def test_the_commands_tell_the_whole_problem_and_exit_with_1(
         "INSERT INTO omd.module_state (module_id, failures, looks) SELECT module_id, 10, 0"
         " FROM omd_lineage.topic WHERE topic = 'dwh.f_b'"
     )
-    failed = run("status", "dwh.f_b")
-    assert failed.returncode == 1
-    assert f"dwh.f_b: FAILED after 10 attempts: {why.strip()}\n" in failed.stderr
+    done = report(*failed)
+    [row] = json.loads(done.stdout)
+    assert (done.returncode, row["topic"], row["state"]) == (1, "dwh.f_b", why)
 
 
 @pytest.mark.parametrize(

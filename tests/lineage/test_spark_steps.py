@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -20,6 +19,7 @@ import omd
 import omd.spark
 from omd import errors
 from omd.doors.lineage import Lineage
+from omd.programs.cli.worker import _STEP
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from omd.rooms.lineage.codes import StepResult
 from omd.spark.lineage import view_name
@@ -338,18 +338,15 @@ def test_a_view_is_named_after_its_table(table: str, name: str) -> None:
     assert view_name(table) == name
 
 
-# The command ------------------------------------------------------------------------------------
+# Processes of a worker --------------------------------------------------------------------------
 
 
-def test_the_command_runs_a_step_on_spark(
+def test_a_worker_runs_a_step_on_spark(
     room: Lineage, omd_command: Any, dsn: str, conn: Connection
 ) -> None:
-    done = omd_command(
-        "lineage", "step", "fact.a", "--master", "local[1]", "--output", "json", dsn=dsn
-    )
-    assert done.returncode == 0, done.stderr
-    [outcome] = json.loads(done.stdout)
-    assert (outcome["outcome"], outcome["rows"]) == ("DONE", 4)
+    done = omd_command("worker", "--kind", "TOPIC", "--once", "--master", "local[1]", dsn=dsn)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "fact.a: DONE, 4 rows (instance " in done.stderr
     assert rows(conn) == FIRST
 
 
@@ -363,11 +360,9 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
         "    spark.sparkContext.parallelize([1], 1).map(lambda _: time.sleep(120)).collect()\n"
     )
     room.register_topic("fact.a", transforms=[JOIN, "slow_steps:job"])
-    command = [Path(sys.executable).with_name("omd"), "lineage", "step", "fact.a", "--one-line"]
+    command = [*_STEP, "local[1]", "fact.a"]
     environment = {**os.environ, "OMD_DSN": dsn, "PYTHONPATH": str(tmp_path)}
-    process = subprocess.Popen(
-        [*command, "--master", "local[1]"], env=environment, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 120
     while not (tmp_path / "runs").exists():
         assert time.monotonic() < until
@@ -379,9 +374,7 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     [error] = room._control.report("lineage_errors")
     assert error.error_code == "omd.Terminated"
     room.register_topic("fact.a", transforms=[JOIN])
-    again = subprocess.run(
-        [*command, "--master", "local[1]"], env=environment, capture_output=True, text=True
-    )
+    again = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert rows(conn) == FIRST
 

@@ -1,4 +1,4 @@
-"""The pages of `omd explain` and `omd trace`, and the command that explains a value."""
+"""The pages of `omd explain`, and the command that explains a value."""
 
 from __future__ import annotations
 
@@ -179,12 +179,14 @@ def test_the_command_explains_a_value(
     store.set_up(PERSON)
     store.put(1, person=[("N", 1, "a@x", "1990", "<b>ann</b>", None)])
     store.put(2, person=[("A", 1, "a@x", "1990", "anna", None)])
-    cell = ("explain", "gdal_shop.person", "--key", '{"nbr": 1}', "--column", "name")
+    cell = ("explain", "gdal_shop.person", '{"nbr": 1}', "--column", "name")
     done = omd_here(*cell, dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("name of person with nbr 1 is anna, from 2020-01-02")
     for title in ("How it was made", "How it came", "History"):
         assert f"\n{title}\n" in done.stdout
+    one = ("explain", "gdal_shop.person", "1", "--column", "name")
+    assert omd_here(*one, dsn=dsn).stdout == done.stdout
     steps = json.loads(omd_here(*cell, "--output", "json", dsn=dsn).stdout)["steps"]
     assert steps[0]["value"] == "anna"
     page = tmp_path / "why.html"
@@ -192,25 +194,30 @@ def test_the_command_explains_a_value(
     assert (done.returncode, str(page) in done.stderr) == (0, True)
     assert "<b>ann</b>" in checked(page.read_text()).text
     run = str(steps[0]["module_instance_id"])
-    done = omd_here("trace", run, "--html", str(page), dsn=dsn)
+    done = omd_here("explain", f"run:{run}", "--html", str(page), dsn=dsn)
     assert (done.returncode, str(page) in done.stderr) == (0, True)
     assert f"Run {run} of facts.shop" in checked(page.read_text()).text
-    done = omd_here("explain", "gdal_shop.person", "--key", '{"nbr": 9}', "--column", "x", dsn=dsn)
+    done = omd_here("explain", "gdal_shop.person", "9", "--column", "x", dsn=dsn)
     assert (done.returncode, "OM093" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("a.b", "--key", "{}"),
+        (),
         ("a.b", "--column", "c"),
-        ("--key", "{}", "--column", "c"),
         ("m", "--at", "2020-01-01"),
-        ("m", "--html", "x.html"),
-        ("a.b", "--key", "{}", "--column", "c", "--batch", "b"),
+        ("m", "--wave", "w"),
+        ("a.b", "{}", "--column", "c", "--up"),
+        ("a.b", "{}", "--at", "2020-01-01"),
+        ("a.b", "{}", "--batch-instance", "1"),
+        ("stage:s", "{}", "--column", "c"),
+        ("stage:s", "--instance", "1", "--depth", "1"),
+        ("a.b", "5"),
+        ("1", "--depth", "-1"),
     ],
 )
-def test_a_value_needs_table_key_and_column(
+def test_what_is_of_another_explanation_is_wrong_usage(
     conn: Any, omd_here: Command, dsn: str, arguments: tuple[str, ...]
 ) -> None:
     assert conn

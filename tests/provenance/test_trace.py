@@ -218,31 +218,35 @@ def test_the_command_follows_a_run_or_a_row(shop: Store, omd_here: Command, dsn:
     delivery, load = delivered(shop, 1, orders=[("N", 1, 10)])
     assert steps(shop) == [1]
     step = newest(shop, "app.f")
-    text = omd_here("trace", str(step), dsn=dsn).stdout
-    assert "What it was made from" in text
+    text = omd_here("explain", f"run:{step}", dsn=dsn).stdout
+    assert text.startswith(f"app.f, run {step}, succeeded")
+    assert "\nWhat it was made from\n" in text
     assert f"facts.shop, run {load}, succeeded" in text
     assert f"delivery {delivery} of agreement a" in text
-    found = json.loads(omd_here("trace", str(step), "--output", "json", "--up", dsn=dsn).stdout)
-    assert found["module_instance_id"] == step
+    of_run = ("explain", f"run:{step}", "--output", "json", "--up")
+    found = json.loads(omd_here(*of_run, dsn=dsn).stdout)
     assert {run["direction"] for run in found["way"]} == {"SELF", "UP"}
-    row = ("trace", "--row", "app.f", "--key", '{"nbr": 1}', "--output", "json")
-    assert json.loads(omd_here(*row, "--up", dsn=dsn).stdout) == {"way": found["way"]}
+    row = ("explain", "app.f", '{"nbr": 1}', "--output", "json")
+    assert json.loads(omd_here(*row, "--up", dsn=dsn).stdout) == found
     near = json.loads(omd_here(*row, "--depth", "0", dsn=dsn).stdout)["way"]
     assert [run["direction"] for run in near] == ["SELF"]
     shop.undo(load)
     revert(shop)
-    assert "was undone" in omd_here("trace", str(load), "--down", dsn=dsn).stdout
+    assert "was undone" in omd_here("explain", f"run:{load}", "--down", dsn=dsn).stdout
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (), ("1", "--row", "a.b", "--key", "{}"), ("--row", "a.b"), ("1", "--key", "{}"),
-        ("--row", "a.b", "--key", "{"), ("1", "--depth", "-1"),
-    ],
-)  # fmt: skip
-def test_a_wrong_command_is_wrong_usage(
-    conn: Any, omd_here: Command, dsn: str, arguments: tuple[str, ...]
-) -> None:
-    assert conn
-    assert omd_here("trace", *arguments, dsn=dsn).returncode == 2
+def test_the_command_follows_each_run_of_a_batch(flow: Flow, omd_here: Command, dsn: str) -> None:
+    flow.batch("b")
+    for module in ("first", "second"):
+        flow.module(module)
+        flow.call("add_module_to_batch", batch_code="b", module_code=module)
+    batch = flow.call("begin_batch", batch_code="b")["batch_instance_id"]
+    for module in ("first", "second"):
+        run = flow.call("begin_module", module_code=module, batch_instance_id=batch)
+        flow.call("module_success", module_instance_id=run["module_instance_id"])
+    done = omd_here("explain", f"batchrun:{batch}", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("first, run 1, succeeded")
+    assert "\n\nsecond, run 2, succeeded" in done.stdout
+    page = omd_here("explain", f"batchrun:{batch}", "--html", "x.html", dsn=dsn)
+    assert page.returncode == 2

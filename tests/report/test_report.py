@@ -226,7 +226,7 @@ def test_deliveries_their_verdicts_the_queue_and_the_marks(
     assert HOSTILE.replace("\x1b", "\N{REPLACEMENT CHARACTER}") in shown.texts
 
 
-# trace ------------------------------------------------------------------------------------------
+# runs -------------------------------------------------------------------------------------------
 
 
 def rows(done: subprocess.CompletedProcess[str]) -> Any:
@@ -234,41 +234,22 @@ def rows(done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(done.stdout)
 
 
-def test_a_trace_shows_parents_window_and_events(omd_: Command) -> None:
-    done = omd_("trace", "1")
-    assert done.returncode == 0, done.stderr
-    told = re.sub(" +", " ", done.stdout)
-    for line in (
-        "instance 1, succeeded",
-        "module m_good (HSTG)",
-        "target dwh.t on POSTGRES",
-        "batch b_day, Batch Instance 2, failed",
-        "under b_top, Batch Instance 1, failed",
-        "ids from",
-        "to 17",
-        "12,345 inserted",
-        " half way",
-    ):
-        assert line in told, line
-
-
-def test_a_trace_as_json_is_the_row_of_the_view(omd_: Command) -> None:
-    found = rows(omd_("trace", "1", "--output", "json"))
+def test_a_run_shows_its_parents_its_window_and_its_events(omd_: Command) -> None:
+    [found] = rows(omd_("report", "trace", "--where", "module_instance_id=1", "--output", "json"))
     assert [parent["batch_code"] for parent in found["parents"]] == ["b_day", "b_top"]
     assert [event["event_detail"] for event in found["events"]] == ["half way"]
     assert (found["window_end_id"], found["execution_status_code"]) == (17, "S")
 
 
-def test_the_trace_of_nothing_is_an_error_with_a_hint(omd_: Command) -> None:
-    for instance in ("999", "0"):
-        done = omd_("trace", instance)
-        assert done.returncode == 1
-        assert "SQLSTATE: OM004" in done.stderr
-        assert "Hint: SELECT * FROM omd_report.module_execution_log" in done.stderr
+def test_to_explain_nothing_is_an_error_with_a_hint(omd_: Command) -> None:
+    for instance in ("run:999", "run:0", "999"):
+        done = omd_("explain", instance)
+        assert done.returncode in (1, 2)
+        assert instance.removeprefix("run:") in done.stderr
 
 
 def test_no_name_or_message_commands_the_terminal(omd_: Command) -> None:
-    for arguments in (("trace", "4"), ("status",), ("log",), ("log", "events")):
+    for arguments in (("explain", "run:4"), ("status",), ("log",), ("log", "--kind", "event")):
         done = omd_(*arguments)
         assert done.returncode == int(arguments == ("status",)), done.stderr
         assert "script" in done.stdout

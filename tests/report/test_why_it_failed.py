@@ -153,6 +153,6 @@ def test_an_error_of_omd_is_shown_without_its_values(person: Flow, another: Anot
 
 def test_the_commands_show_the_whole_text(person: Flow, omd_here: Command, dsn: str) -> None:
     fail(person, "SELECT 1 / 0")
-    for arguments in (("status",), ("report", "work"), ("report", "event_log")):
+    for arguments in (("status",), ("report", "work"), ("report", "event_log"), ("explain", "m")):
         done = omd_here(*arguments, "--output", "json", dsn=dsn)
         assert "division by zero" in done.stdout, (arguments, done.stderr)

@@ -222,14 +222,16 @@ def test_the_commands_show_work_and_retry(scene: Scene, omd_here: Command, dsn: 
 
     scene.source("dwh.src", 1, 2)
     scene.topic("dwh.f", backoff=HOUR)
-    listed = run("report", "ready_work", "--where", "module_kind_code=TOPIC", "--output", "json")
+    of_topics = ("--where", "module_kind_code=TOPIC", "--output", "json")
+    listed = run("report", "ready_work", *of_topics)
     assert listed.returncode == 0, listed.stderr
     ready = json.loads(listed.stdout)
     assert [(row["code"], row["reason"]) for row in ready] == [("dwh.f", "DUE")]
     scene.fails()
-    (row,) = json.loads(run("report", "work", "--where", "code=dwh.f", "--output", "json").stdout)
+    row = json.loads(run("explain", "dwh.f", "--output", "json").stdout)["work"]
     assert (row["state"], row["reason"], row["failures"]) == ("FAILED", "BACK_OFF", 1)
     assert "is ready again" in run("retry", "dwh.f").stderr
     assert "did not wait" in run("retry", "dwh.f").stderr
-    (row,) = json.loads(run("report", "work", "--where", "code=dwh.f", "--output", "json").stdout)
+    row = json.loads(run("explain", "dwh.f", "--output", "json").stdout)["work"]
     assert (row["state"], row["reason"]) == ("READY", "RETRY")
+    assert run("explain", "none").returncode == 1

@@ -78,6 +78,34 @@ WHERE n.nspname OPERATOR(pg_catalog.=) 'omd_report' AND c.relname OPERATOR(pg_ca
     AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped
 ORDER BY a.attnum"""
 
+# The key of an entity in the model of its interface, and else the primary key.
+_KEY = b"""\
+SELECT t.attribute_code, 1, t.key_position
+FROM pg_catalog.pg_class AS c
+INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
+INNER JOIN omd_delivery.interface AS i ON n.nspname OPERATOR(pg_catalog.=) ANY (
+    ARRAY[
+        i.lvl_schema,
+        pg_catalog.concat('gdal_', i.interface_code), pg_catalog.concat('asof_', i.interface_code),
+        pg_catalog.concat('history_', i.interface_code),
+        pg_catalog.concat('changes_', i.interface_code)
+    ]
+)
+INNER JOIN omd_delivery.entity AS e
+    ON i.interface_id OPERATOR(pg_catalog.=) e.interface_id
+    AND c.relname OPERATOR(pg_catalog.=) e.entity_code
+INNER JOIN omd_delivery.attribute AS t
+    ON e.entity_id OPERATOR(pg_catalog.=) t.entity_id AND t.key_position IS NOT NULL
+WHERE c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass($1)
+UNION ALL
+SELECT a.attname, 2, a.attnum
+FROM pg_catalog.pg_index AS x
+INNER JOIN pg_catalog.pg_attribute AS a
+    ON x.indrelid OPERATOR(pg_catalog.=) a.attrelid
+    AND a.attnum OPERATOR(pg_catalog.=) ANY (x.indkey)
+WHERE x.indisprimary AND x.indrelid OPERATOR(pg_catalog.=) pg_catalog.to_regclass($1)
+ORDER BY 2, 3"""
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -230,6 +258,12 @@ def columns(link: Link, view: str) -> dict[str, tuple[Named, str]]:
     """Return the columns of a view of omd_report, each with its COMMENT."""
     rows: list[Any] = link.execute(_COLUMNS, [view], tuple, repeatable=True)
     return {name: (Named(name, type_, shown), comment) for name, type_, shown, comment in rows}
+
+
+def key_of(link: Link, table: str) -> list[str]:
+    """Return the columns that find a row of a table, or of a view of an entity."""
+    rows: list[Any] = link.execute(_KEY, [table], tuple, repeatable=True)
+    return [name for name, origin, _ in rows if origin == rows[0][1]]
 
 
 def rows_of_view(

@@ -125,11 +125,8 @@ class Decision(Door, DecisionMethods):
             RulesetChanged: the function is not as it was when it was defined.
             CallerError: the function of Python is not there, or zen-engine is not installed.
         """
-        try:
-            tests = self._calls.test_ruleset(ruleset_code, version=version)
-        except WrongEngine:
-            tests = []
-        [ruleset] = self._calls.report(
+        # The kind is asked first, since a refusal would end the transaction of the caller.
+        known = self._calls.report(
             DecisionRulesetListRow,
             ruleset_code=ruleset_code,
             version=version,
@@ -137,8 +134,11 @@ class Decision(Door, DecisionMethods):
             descending=True,
             limit=1,
         )
-        if ruleset.kind != "FUNCTION":
-            tests = self._evaluated(ruleset)
+        if ruleset_code is not None and known and known[0].kind != "FUNCTION":
+            tests = self._evaluated(known[0])
+        else:
+            tests = self._calls.test_ruleset(ruleset_code, version=version)
+        [ruleset] = known
         return [
             TestResult(
                 test.test_name,

@@ -67,9 +67,7 @@ class Provenance(Door, ProvenanceMethods):
         """
         rows = self._calls.report(RecallsRow, recall_id=recall_id)
         if not rows:
-            raise UnknownRecall(
-                f"there is no recall {recall_id}", hint="omd recall list shows them."
-            )
+            raise UnknownRecall(f"there is no recall {recall_id}", hint="omd report recalls")
         return rows[0]
 
     def _recall_at_once(

@@ -65,5 +65,5 @@ COMMENT ON FUNCTION omd_decision.test_ruleset IS
 'every present test case. passed: actual is equal to expected. error: what the function raised. '
 'It records nothing. Errors: OM005: p_ruleset_code is NULL; OM081: there is no such ruleset or '
 'version; OM287: the function has changed since it was defined; OM288: the ruleset is of another '
-'kind, which omd decision test evaluates. Locks: none. May be NULL: actual, error.';
+'kind, which omd test evaluates. Locks: none. May be NULL: actual, error.';
 GRANT EXECUTE ON FUNCTION omd_decision.test_ruleset TO omd_reader, omd_admin;

@@ -102,7 +102,7 @@ BEGIN
     ) THEN
         reason := 'NO_BACKEND';
         detail := format(
-            'no worker of group %s lives: omd dispatch run --group %s', v_type.deliver_id,
+            'no worker of group %s lives: omd worker --group %s', v_type.deliver_id,
             v_type.deliver_id
         );
     ELSE

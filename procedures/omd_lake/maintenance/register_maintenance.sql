@@ -8,7 +8,7 @@ AS $register_maintenance$
 BEGIN
     PERFORM omd_lake._register_helper(
         'omd_lake_maintain', 'omd_lake.maintenance',
-        'Maintenance of lake tables: omd lake maintain.'
+        'Maintenance of lake tables: omd maintain.'
     );
 END
 $register_maintenance$;

@@ -84,15 +84,20 @@ BEGIN
                 END,
                 'way_out', CASE
                     WHEN v_exports <> '{}'
-                        THEN format('Recall what it has read: omd trace %s --up', v_exports[1])
+                        THEN
+                            format('Recall what it has read: omd explain run:%s --up', v_exports[1])
                     WHEN v_status IN ('RECEIVED', 'LOADED', 'VALIDATED')
                         THEN
                             format(
                                 'It is not accepted yet: CALL omd_delivery.cancel_delivery(%s, …);',
                                 v_deliveries[1]
                             )
-                    WHEN v_deliveries <> '{}' THEN format('Look: omd delivery show %s', v_deliveries[1])
-                    ELSE format('Look what became of it: omd trace %s', coalesce(v_id::text, 'ID'))
+                    WHEN v_deliveries <> '{}'
+                        THEN format('Look: omd show delivery:%s', v_deliveries[1])
+                    ELSE
+                        format(
+                            'Look what became of it: omd explain run:%s', coalesce(v_id::text, 'ID')
+                        )
                 END
             )
         );

@@ -26,8 +26,7 @@ VALUES
     -- test cases are run.
     'OM180', 'RulesetUntested',
     'version {version} of ruleset "{ruleset_code}" has not passed: {tests}',
-    'SELECT * FROM omd_decision.test_ruleset({ruleset_code_literal}, {version}); or omd decision '
-    'test.'
+    'SELECT * FROM omd_decision.test_ruleset({ruleset_code_literal}, {version}); or omd test.'
 ),
 (
     -- The Module Instance is no executing run of a stage. For example: rows are written to a stage
@@ -105,7 +104,7 @@ VALUES
     -- The ruleset does not run in this engine. For example: a ruleset of kind PYTHON is run with
     -- the engine POSTGRES.
     'OM288', 'WrongEngine', 'ruleset "{ruleset_code}" of kind {kind} does not run in {engine}',
-    'Only a FUNCTION runs in the database: omd decision run {stage_code_literal} --engine SPARK.'
+    'Only a FUNCTION runs in the database; omd run and omd test evaluate each kind.'
 ),
 (
     -- A source or DataFrame lacks something, or a record has no arrival. For example: a DataFrame

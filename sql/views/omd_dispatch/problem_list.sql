@@ -15,16 +15,16 @@ SELECT
         d.dead,
         CASE WHEN NOT d.is_all THEN ' or more' END
     ) AS text,
-    CASE
-        WHEN d.dead <= 20 AND d.is_all
-            THEN 'omd dispatch revive ' || array_to_string(d.task_ids, ' ')
-        ELSE
-            format(
-                'omd dispatch dead --family %s --type %s --limit 10000 --output json'
-                ' | jq .[].task_id | xargs -r omd dispatch revive',
-                d.family_code, d.task_type
-            )
-    END AS way_out
+    format(
+        'omd call omd_dispatch.revive_tasks --counted-at now --filter %s',
+        omd.shell_argument(
+            jsonb_build_object(
+                'family_code', d.family_code,
+                'statuses', ARRAY['DEAD'],
+                'task_types', ARRAY[d.task_type]
+            )::text
+        )
+    ) AS way_out
 FROM omd_dispatch._dead_types() AS d
 UNION ALL
 SELECT
@@ -36,7 +36,7 @@ SELECT
     format('tasks of %s/%s', u.family_code, u.task_type) AS subject,
     u.oldest_due AS since,
     format('Tasks of it are due, and no worker of group %s lives.', u.deliver_id) AS text,
-    'omd dispatch run --group ' || u.deliver_id AS way_out
+    'omd worker --group ' || u.deliver_id AS way_out
 FROM omd_dispatch._unserved_types() AS u
 UNION ALL
 SELECT

@@ -12,9 +12,12 @@ SELECT
     concat_ws(' ', s.unregistered, s.shown_problem, s.odd_age) AS text,
     CASE
         WHEN s.unregistered IS NOT NULL
-            THEN 'omd lineage register ' || omd.shell_argument(s.source)
+            THEN 'omd call omd_lineage.register_topic --topic ' || omd.shell_argument(s.source)
         WHEN s.is_too_old AND s.source_offset = 'HAND'
-            THEN format('omd lineage offset %s INSTANT', omd.shell_argument(s.source))
+            THEN format(
+                'omd call omd_lineage.set_offset --topic %s --pos INSTANT',
+                omd.shell_argument(s.source)
+            )
         ELSE 'CALL omd_lineage.probe_sources();'
     END AS way_out
 FROM (

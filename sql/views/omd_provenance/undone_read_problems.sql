@@ -13,8 +13,8 @@ SELECT
         'It has read what was undone later: %s.', string_agg(DISTINCT w.text, ', ' ORDER BY w.text)
     ) AS text,
     format(
-        'omd call set_next_run_indicator --next-run-indicator R --module-instance-id %s && '
-        'omd run %s',
+        'omd call set_next_run_indicator --next-run-indicator R --module-instance-id %s'
+        ' && omd run %s',
         r.module_instance_id, omd.shell_argument(r.module_code)
     ) AS way_out
 FROM omd_report.stale_runs AS r

@@ -396,7 +396,7 @@ def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         [SHOWN],
     ).fetchall()
     for source, problem, count in rows:
-        mend = f"and {count - SHOWN:,} more: omd lineage sources" if count > SHOWN else ""
+        mend = f"and {count - SHOWN:,} more: omd report sources" if count > SHOWN else ""
         yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
 
 
@@ -449,7 +449,7 @@ def _history(conn: psycopg.Connection[Any]) -> Finding:
         "history",
         Verdict.OK,
         f"kept for ever. With a keep of {keep}, {would}",
-        f"{command};  then, as a role with omd_admin: omd dispatch run --group ADMIN",
+        f"{command};  then, as a role with omd_admin: omd worker --group ADMIN",
     )
 
 

@@ -61,8 +61,8 @@ _PLACES = {name: place for section in _SECTIONS.values() for name, place in sect
 
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
 _STILL = (
-    "control", "control:upkeep", "lake", "lineage", "dispatch",
-    "decision", "provenance", "report",
+    "control", "control:upkeep", "lineage", "dispatch",
+    "decision",
 )  # fmt: skip
 
 _MANUAL = """\

@@ -85,11 +85,11 @@ def run_of(room: Decision, stage: str, instance: int | None = None) -> DecisionR
     if instance is not None:
         raise CallerError(
             f"stage {stage} has no run {instance}, or it was rolled back",
-            hint=f"Its runs: omd decision runs --stage {stage}",
+            hint=f"Its runs: omd report decision_run_log --where stage_code={stage}",
         )
     stage_of(room, stage)
     raise CallerError(
-        f"no run of stage {stage} has succeeded", hint=f"Run it: omd decision run {stage}"
+        f"no run of stage {stage} has succeeded", hint=f"Run it: omd run stage:{stage}"
     )
 
 
@@ -101,7 +101,9 @@ def stage_of(room: Decision, stage: str) -> DecisionStageListRow:
     """
     rows = room._calls.report(DecisionStageListRow, stage_code=stage)
     if not rows:
-        raise UnknownStage(f'stage "{stage}" is not defined', hint="The stages: omd decision list")
+        raise UnknownStage(
+            f'stage "{stage}" is not defined', hint="The stages: omd report decision_stage_list"
+        )
     return rows[0]
 
 

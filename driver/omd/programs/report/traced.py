@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import click
+
 from omd.programs.report.sections import Columns, To, nowhere
 from omd.programs.report.way import STYLE, Stop, picture
 from omd.programs.terminal.markup import (
@@ -18,7 +20,7 @@ from omd.programs.terminal.markup import (
     verdict,
     zone,
 )
-from omd.programs.terminal.text import short
+from omd.programs.terminal.text import printable, short
 
 if TYPE_CHECKING:
     from omd.rooms.provenance.rows import TraceRow, TraceRowRow
@@ -36,6 +38,21 @@ def in_words(run: Run) -> str:
     if not run.is_exact:
         parts.append("it may have been read" if run.direction == "UP" else "it may have read")
     return "; ".join(parts)
+
+
+def print_way(runs: Sequence[Run]) -> None:
+    """Print the way of the rows of a run, or of several, one after the other."""
+    before = None
+    for run in runs:
+        if run.direction == "SELF":
+            if before is not None:
+                click.echo()
+            click.secho(printable(in_words(run)), bold=True)
+        else:
+            if run.direction != before:
+                click.secho(f"\n{TITLES[run.direction]}", bold=True)
+            click.echo(f"{'  ' * (run.distance - 1)}{printable(in_words(run))}")
+        before = run.direction
 
 
 def as_page(runs: Sequence[Run]) -> str:

@@ -14,6 +14,7 @@ __all__ = [
     "ProblemsRow",
     "PrometheusRow",
     "ReadyTasksNearRow",
+    "WorkRow",
     "WorkSummaryRow",
 ]
 
@@ -150,6 +151,51 @@ class PrometheusRow:
 
     line: str
     is_per_code: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRow:
+    """Everything that runs: what each Module does, what it could do, and what it waits for.
+
+    Attributes:
+        module_kind_code: The kind: what one run of it is.
+        code: The Module.
+        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process);
+            NULL: a program outside, of a JOB without a job.
+        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
+        reason: Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs
+            it by itself), BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it
+            waits for omd.retry); BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED;
+            why it is ready, or what it waits for; NULL: it is idle.
+        waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
+        since: When this state began, by the row that made it so; NULL when that is not known.
+        not_before: When its pause ends; NULL: it has none.
+        failures: How often it has failed since its last success.
+        last_problem: The last failure since then, as omd.failure_text shows it to the caller;
+            NULL: none was.
+        module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
+            one that failed last; NULL: there is none.
+        task_id: Its live task; NULL: there is none.
+        last_platform: Where a program outside began the newest run of a Module that has no
+            engine, as the run says; NULL: it has an engine, has never run, or its run does not
+            say so.
+    """
+
+    view: ClassVar[str] = "omd_report.work"
+
+    module_kind_code: str
+    code: str
+    engine_code: str | None
+    state: str
+    reason: str | None
+    waits_for: str | None
+    since: datetime | None
+    not_before: datetime | None
+    failures: int
+    last_problem: str | None
+    module_instance_id: int | None
+    task_id: int | None
+    last_platform: str | None
 
 
 @dataclass(frozen=True, slots=True)

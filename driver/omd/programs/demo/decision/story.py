@@ -182,7 +182,7 @@ class _Story(Story):
         key, flight = it["key"], f"{it['carrier']} {it['flight']}"
         self.say(
             f"  {flight} was {it['delay']} minutes late. Why was no money paid?",
-            f"  $ omd decision explain {YEAR} --key '{json.dumps(key)}'",
+            f"  $ omd explain stage:{YEAR} '{json.dumps(key)}'",
         )
         explanation = read_explanation(self.control.decision, YEAR, key)
         [call] = explanation.calls

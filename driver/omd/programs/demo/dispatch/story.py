@@ -376,7 +376,7 @@ class _Story(Story):
             worker = _Worker(arguments, self.runner, self.folder / f"{name}.log")
             self.ended_with_it.enter_context(worker)
         self.workers[name] = worker
-        self.say(f"  $ omd dispatch run {' '.join(arguments)} &    # worker {name}: {worker.pid}")
+        self.say(f"  $ omd worker {' '.join(arguments)} &    # worker {name}: {worker.pid}")
         with self.screen.step(f"{name} joins") as step:
             self._await(
                 "the worker to join",

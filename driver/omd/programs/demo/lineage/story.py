@@ -301,18 +301,18 @@ class _Story(Story):
 
     def _step(self, topic: str) -> Process:
         """Start one step in a process of its own, as a scheduler does."""
-        self.screen.say(f"  $ omd lineage step {topic} &")
-        return self._start("step", "--one-line", topic)
+        self.screen.say(f"  $ omd run {topic} &")
+        return self._start("run", topic)
 
     def _schedule(self, topics: str = "*", schedulers: int = 1) -> None:
         """Run schedulers until no topic is ready any more, and show what they print."""
-        command = ["run", "--until-quiet"]
+        command = ["worker", "--kind", "TOPIC", "--until-quiet"]
         if topics != "*":
             command += ["--topic", topics]
         running = []
         for _ in range(schedulers):
             ampersand = " &" if schedulers > 1 else ""
-            self.screen.say(f"  $ omd lineage {shlex.join(command)}{ampersand}")
+            self.screen.say(f"  $ omd {shlex.join(command)}{ampersand}")
             running.append(self._start(*command))
         for number, process in enumerate(running):
             with process:
@@ -327,7 +327,7 @@ class _Story(Story):
     def _start(self, *arguments: str) -> Process:
         master = [] if self.master is None else ["--master", self.master]
         return Process(
-            [*PROGRAM, "lineage", *arguments, *master],
+            [*PROGRAM, *arguments, *master],
             self.runner,
             _ZONE,
             stdout=subprocess.DEVNULL,

@@ -100,7 +100,7 @@ class Night(Story):
 
     def switch_on(self, workers: str) -> None:
         """Switch the flow on, and start a worker for each letter."""
-        self.say("  $ omd work on")
+        self.say("  $ omd call omd_dispatch.set_work --is-on true")
         with omd.connect(as_role("omd_admin", self.dsn), application_name="omd demo") as control:
             control.calls.omd_dispatch.set_work(True)
         for name in workers:
@@ -194,7 +194,7 @@ class Night(Story):
             )
         self.ended_with_it.callback(_end, worker)
         self.workers[name] = worker
-        self.say(f"  $ omd dispatch run {' '.join(arguments)} &    # worker {name}: {worker.pid}")
+        self.say(f"  $ omd worker {' '.join(arguments)} &    # worker {name}: {worker.pid}")
 
     def kill(self, code: str) -> None:
         """Kill the worker that performs a Module, with the process of its task; start another."""

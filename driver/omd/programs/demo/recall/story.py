@@ -53,8 +53,8 @@ class _Story(Night):
             "SELECT delivery_id AS id FROM omd_report.delivery_log"
             " WHERE agreement_code = 'nyc_night' AND snapshot_datetime = '2013-01-03Z'"
         )["id"]
-        self.say(f"  $ omd recall delivery {self.wrong} --reason 'hours for minutes'")
-        self.call("recall", "delivery", str(self.wrong), "--reason", "hours for minutes")
+        self.say(f"  $ omd recall delivery:{self.wrong} --reason 'hours for minutes'")
+        self.call("recall", f"delivery:{self.wrong}", "--reason", "hours for minutes")
         self.recall_id = self.one("SELECT max(recall_id) AS id FROM omd_report.recalls")["id"]
         self.sql(
             "SELECT position, action, relation, module_code, table_code, rows_go, rows_back"  # noqa: S608
@@ -131,12 +131,12 @@ class _Story(Night):
                     [f"mart_{self.name}.{table}", self.name, json.dumps({"carrier": "carrier"})],
                 )
             step.done("two tables of the mart have the key of a carrier")
-        keys = json.dumps([{"carrier": "HA"}])
-        self.say(f"  $ omd erase {self.name} carriers --keys … --reference letter-7 --execute")
-        self.call(
-            "erase", self.name, "carriers", "--keys", keys, "--reference", "letter-7",
-            "--with-references", "--execute",
-        )  # fmt: skip
+        keys = self.folder / "letter-7.json"
+        keys.write_text(json.dumps([{"carrier": "HA"}]), encoding="utf-8")
+        given = ("--reference", "letter-7", "--with-references", "--execute")
+        self.say(f"  $ omd erase {self.name} carriers --keys {keys.name} {' '.join(given)}")
+        self.call("erase", self.name, "carriers", "--keys", str(keys), *given)
+        keys.unlink()
         self.sql(
             "SELECT layer, outcome, sum(key_count) AS keys, sum(row_count) AS rows"
             " FROM omd_report.erasure_items"
