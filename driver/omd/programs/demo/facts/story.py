@@ -116,7 +116,7 @@ class _Story(Story):
     def deploy(self) -> None:
         """Make the tables and views of the model."""
         self.screen.title("The model becomes tables, with history")
-        with self.screen.step("omd call omd_facts.deploy") as step:
+        with self.screen.step(f"omd_facts.deploy {self.interface}") as step:
             answer = self.admin.calls.omd_facts.deploy(self.interface)
             step.done(f"{answer.statements} statements")
         rows = self.loader.report(
@@ -180,7 +180,9 @@ class _Story(Story):
             descending=True,
             limit=1,
         )
-        with self.screen.step("omd call omd_facts.undo") as step:
+        with self.screen.step(
+            f"omd_facts.undo {self.interface} {newest.module_instance_id}"
+        ) as step:
             undone = self.admin.calls.omd_facts.undo(self.interface, newest.module_instance_id)
             now = self.loader.calls.omd_facts.traveling_now(self.interface)
             assert now is not None  # noqa: S101 - others are loaded
@@ -339,7 +341,7 @@ class _Story(Story):
     def _export(self, mode: str) -> None:
         """Export all entities. This is all that a job needs of OMD."""
         agreement = self._agreement("lake", "EXPORT")
-        with self.screen.step(f"omd export --mode {mode}") as step:
+        with self.screen.step(f"omd export {mode}") as step:
             exported = self.loader.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
             exported.result()
             entities = exported.facts["manifest"]["entities"]
