@@ -77,8 +77,8 @@ class Manual(Helpful):
     """The tree of commands, and the answer to who types one of before."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return [*filter(_is_there, _PLACES), "help"]
+        """Return the names of all commands of the tree; help is the group's own."""
+        return list(filter(_is_there, _PLACES))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name."""
