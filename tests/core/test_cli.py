@@ -26,8 +26,7 @@ def test_help_reads_like_a_manual(omd_command):
     begin, end = lines.index("Every day:"), lines.index("Everything else:")
     every_day = [line.split()[0] for line in lines[begin + 1 : end] if line[2:3].strip()]
     assert every_day == [
-        "status", "show", "log", "run", "retry", "explain", "work", "register", "delivery",
-        "dispatch",
+        "status", "show", "log", "run", "retry", "explain", "apply", "diff", "deliver", "worker",
     ]  # fmt: skip
     from omd.programs.cli.main import cli
 
