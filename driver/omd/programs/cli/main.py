@@ -66,7 +66,7 @@ _STILL = (
 )  # fmt: skip
 
 _MANUAL = """\
-Operational metadata for data platforms: which loads run, may they run, what must be undone first.
+Operational metadata for data platforms: which load runs, what is undone.
 
 It lives in a PostgreSQL database, whose procedures decide; this command calls them. Anything it
 does, a DBA can do in psql.
