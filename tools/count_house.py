@@ -1,8 +1,8 @@
 """What a change of the house is judged by, counted: run it on two checkouts and compare.
 
-It prints the hand-written lines of the driver, of its command line and of the procedures, the files over 600 lines and
-the routines over 25 variables, the circles of imports and the arrows back up, the test functions,
-and the uses of retired words.
+It prints the hand-written lines of the driver, of its command line and of the procedures, the files
+over 600 lines and the routines over 25 variables, the circles of imports and the arrows back up,
+the test functions, and the uses of retired words.
 
 Run: ``python tools/count_house.py [FOLDER]``; FOLDER is a checkout, by default this one.
 """

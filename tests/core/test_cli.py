@@ -28,11 +28,11 @@ def test_help_reads_like_a_manual(omd_command):
     assert every_day == [
         "status", "show", "log", "run", "retry", "explain", "apply", "diff", "deliver", "worker",
     ]  # fmt: skip
-    from omd.programs.cli.main import cli
-
-    others = " ".join(lines[end:]).replace(",", " ").split()
-    known = set(cli.list_commands(None)) - set(every_day) - {"help"}
-    assert [name for name in known if name not in others] == []
+    others = {line.split()[0] for line in lines[end:] if line.startswith("  ")}
+    assert others == {
+        "call", "report", "end", "recall", "erase", "test", "export", "maintain", "install",
+        "uninstall", "doctor", "embedded", "web", "send", "demo",
+    }  # fmt: skip
     assert "omd help TOPIC" in done.stdout
 
 
