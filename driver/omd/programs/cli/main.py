@@ -61,12 +61,12 @@ _PLACES = {name: place for section in _SECTIONS.values() for name, place in sect
 
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
 _STILL = (
-    "control", "control:upkeep", "lineage", "dispatch",
+    "lineage", "dispatch",
     "decision",
 )  # fmt: skip
 
 _MANUAL = """\
-Operational metadata for data platforms: which loads run, what is undone first.
+Operational metadata for data platforms: which load runs, what is undone.
 
 It lives in a PostgreSQL database, whose procedures decide; this command calls them. Anything it
 does, a DBA can do in psql.
