@@ -34,7 +34,7 @@ build() { # build DIST [EXTRAS]
     "$PREFIX/bin/python" -m pip install --quiet --no-cache-dir --disable-pip-version-check "$@"
     # What does not start is no image.
     "$PREFIX/bin/omd" --version
-    "$PREFIX/bin/omd" health --help >/dev/null
+    "$PREFIX/bin/omd" doctor --help >/dev/null
 }
 
 system() { # system [EXTRAS]

@@ -1,4 +1,4 @@
-"""omd preview-rollback and omd purge, run as a user runs them."""
+"""What omd show says of a pending rollback, and omd call purge, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -33,34 +33,38 @@ def failed(dsn: str) -> int:
 
 
 def test_rollback_shows_what_would_be_executed(omd_here: Command, dsn: str, failed: int) -> None:
-    shown = omd_here("preview-rollback", "m", "--dsn", dsn)
+    shown = omd_here("show", "m", "--dsn", dsn)
     assert shown.returncode == 0, shown.stderr
-    assert shown.stdout == (
-        f"DELETE FROM dwh.t WHERE omd_insert_module_instance_id = ANY ('{{{failed}}}'::bigint[]);\n"
+    pending = shown.stdout.partition("\nPending rollback\n")[2]
+    assert (
+        f"DELETE FROM dwh.t WHERE omd_insert_module_instance_id = ANY ('{{{failed}}}'::bigint[])"
+        in pending
     )
-    assert f"The rollback undoes Module Instances {failed}." in shown.stderr
+    (listed,) = (line for line in shown.stdout.splitlines() if line.startswith("pending_rollback "))
+    assert listed.split() == ["pending_rollback", str(failed)]
 
 
 def test_rollback_counts_on_request(omd_here: Command, dsn: str, failed: int) -> None:
-    shown = omd_here("preview-rollback", "m", "--count", "--output", "json", "--dsn", dsn)
+    shown = omd_here("show", "m", "--count", "--output", "json", "--dsn", dsn)
     assert shown.returncode == 0, shown.stderr
-    (row,) = json.loads(shown.stdout)
-    assert (row["step"], row["platform"], row["rows"]) == (1, "POSTGRES", 3)
+    (row,) = json.loads(shown.stdout)["pending_rollback_steps"]
+    assert (row["step"], row["platform_code"], row["row_count"]) == (1, "POSTGRES", 3)
 
 
-def test_rollback_says_when_nothing_waits(omd_here: Command, dsn: str, failed: int) -> None:
+def test_rollback_says_nothing_when_nothing_waits(omd_here: Command, dsn: str, failed: int) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CALL omd.begin_module('m')")
-    shown = omd_here("preview-rollback", "m", "--dsn", dsn)
-    assert (shown.returncode, shown.stdout) == (0, "")
-    assert "No run of m waits" in shown.stderr
-    assert omd_here("preview-rollback", "nope", "--dsn", dsn).returncode == 1
+    shown = omd_here("show", "m", "--dsn", dsn)
+    assert shown.returncode == 0, shown.stderr
+    assert "Pending rollback" not in shown.stdout
+    assert omd_here("show", "nope", "--dsn", dsn).returncode == 1
 
 
 def test_purge_deletes_what_is_old(omd_here: Command, dsn: str, failed: int) -> None:
-    done = omd_here("purge", "--keep-days", "30", "--dsn", dsn)
+    done = omd_here("call", "purge", "--keep", "30 days", "--output", "json", "--dsn", dsn)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == ("Deleted 2 of omd.module_instance.\n")
+    deleted = json.loads(done.stdout)["deleted"]
+    assert {table: count for table, count in deleted.items() if count} == {"omd.module_instance": 2}
     with psycopg.connect(dsn) as conn:
         left = conn.execute(
             "SELECT module_instance_id FROM omd.module_instance WHERE module_instance_id > 0"
@@ -71,6 +75,7 @@ def test_purge_deletes_what_is_old(omd_here: Command, dsn: str, failed: int) -> 
 def test_a_purge_without_a_keep_deletes_no_history(
     omd_here: Command, dsn: str, failed: int
 ) -> None:
-    done = omd_here("purge", "--dsn", dsn)
-    assert (done.returncode, done.stdout) == (0, "Deleted nothing.\n")
-    assert omd_here("purge", "--room", "omd", "--dsn", dsn).returncode == 1
+    done = omd_here("call", "purge", "--keep-null", "--output", "json", "--dsn", dsn)
+    assert done.returncode == 0, done.stderr
+    assert not any(json.loads(done.stdout)["deleted"].values())
+    assert omd_here("call", "purge", "--keep-null", "--room", "omd", "--dsn", dsn).returncode == 1

@@ -162,7 +162,7 @@ def test_what_was_given_out_takes_it_back(
     first = conn.execute("SELECT min(module_instance_id) AS id FROM omd.module_instance"
                          " WHERE module_instance_id > 0").fetchone()  # fmt: skip
     assert first
-    assert f"omd end module {first['id']}" in text
+    assert f"omd end run:{first['id']}" in text
 
 
 def test_no_row_of_a_statement_that_outlives_its_driver_stays(
@@ -257,7 +257,7 @@ def test_a_batch_lives_while_a_member_may(
     control: omd.Control, conn: Connection, killed: Callable[..., None]
 ) -> None:
     killed("run.dsn", MEMBER)
-    with pytest.raises(omd.errors.Aborted, match="omd end batch"), control.batch("b"):
+    with pytest.raises(omd.errors.Aborted, match="omd end batchrun:"), control.batch("b"):
         pass
     assert statuses(conn) == ["E"]
 
@@ -371,12 +371,12 @@ def test_a_wait_that_is_over_is_refused_as_without_it(
         assert time.monotonic() - began >= 1.5
         assert statuses(conn) == ["E", "A"]
         control.calls.omd.register_module("m_alone", executable="SELECT 1")
-        for what, code in (("module", "m_alone"), ("batch", "b")):
-            done = omd_program("run", what, code, "--wait", "1s", dsn=dsn)
+        for code in ("m_alone", "batch:b"):
+            done = omd_program("run", code, "--wait", "1s", dsn=dsn)
             assert done.returncode == 4, done.stderr
             assert "executes since" in done.stderr
-        assert f"omd end module {run.instance_id}" in str(
-            omd_program("run", "module", "m_alone", dsn=dsn).stderr
+        assert f"omd end run:{run.instance_id}" in str(
+            omd_program("run", "m_alone", dsn=dsn).stderr
         )
 
 

@@ -68,7 +68,7 @@ def test_rows_of_a_dead_run_are_found_and_told_and_r_undoes_them(flow: Flow) -> 
 
     flow.conn.execute(problem["way_out"].encode())
     (problem,) = flow.rows(PROBLEMS)
-    assert "Start its job again" in problem["way_out"] or "omd run module m" in problem["way_out"]
+    assert "Start its job again" in problem["way_out"] or "omd run m" in problem["way_out"]
     begun = flow.begin_module()
     assert (begun.pi, begun.array) == ("P", [dead])
     assert left(flow) == {}

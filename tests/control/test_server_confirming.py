@@ -43,7 +43,7 @@ def is_known(flow: Flow) -> bool:
         with pytest.raises(psycopg.Error) as caught:
             flow.conn.execute("SELECT omd.require_known_server()")
         assert caught.value.sqlstate == "OM109"
-        assert "omd server confirm" in str(caught.value.diag.message_hint)
+        assert "omd call confirm_server" in str(caught.value.diag.message_hint)
     return known
 
 
@@ -348,18 +348,16 @@ def test_the_commands_show_and_confirm(
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    (server,) = shown("server")
+    (server,) = shown("report", "server")
     assert server["is_known"] is True
     assert server["is_standby"] is False
     assert server["installation_id"] == str(
         scene.one("SELECT installation_id FROM omd.installation")
     )
-    assert shown("server", "changes") == []
+    assert shown("report", "server_changes") == []
     scene.owner(MOVED)
-    table = omd_here("server", dsn=dsn)
-    assert "omd server confirm moved" in table.stderr
-    assert "is known" in table.stdout
-    assert shown("server", "changes")[0]["kind"] == "MOVED"
+    assert shown("report", "server")[0]["is_known"] is False
+    assert shown("report", "server_changes")[0]["kind"] == "MOVED"
     for program in (
         ["worker", "--kind", "TOPIC", "--once"],
         ["worker", "--kind", "FACTS"],
@@ -367,18 +365,18 @@ def test_the_commands_show_and_confirm(
     ):
         done = omd_here(*program, dsn=dsn)
         assert done.returncode == 1, program
-        assert "omd server confirm moved" in done.stderr
-    assert omd_here("server", "confirm", "moved", dsn=dsn).returncode == 2  # why?
-    assert omd_here("server", "confirm", "gone", "--reason", "x", dsn=dsn).returncode == 2
-    done = omd_here("server", "confirm", "Moved", "--reason", "new hardware", dsn=dsn)
+        assert "omd call confirm_server --as MOVED" in done.stderr
+    confirm = ("call", "confirm_server", "--as")
+    assert omd_here(*confirm, "GONE", "--reason", "x", dsn=dsn).returncode == 1
+    done = omd_here(*confirm, "MOVED", "--reason", "new hardware", dsn=dsn)
     assert (done.returncode, done.stdout) == (0, "")
     assert changes(scene) == [("MOVED", MILLION, "MOVED", "new hardware")]
     assert omd_here("worker", "--kind", "TOPIC", "--once", dsn=dsn).returncode == 0
-    footprint = shown("footprint")
+    footprint = shown("report", "footprint")
     assert {"schema_name", "table_name", "row_estimate", "table_bytes", "index_bytes"} == set(
         footprint[0]
     )
-    table = omd_here("footprint", "--output", "csv", dsn=dsn)
+    table = omd_here("report", "footprint", "--output", "csv", dsn=dsn)
     rows = list(csv.DictReader(io.StringIO(table.stdout)))
     assert len(rows) == len(footprint)
     sizes = [r["table_bytes"] + r["index_bytes"] for r in footprint]

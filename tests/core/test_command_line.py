@@ -40,7 +40,7 @@ def cut_off(path: tuple[str, ...]) -> Iterator[str]:
 
 
 def test_no_line_of_help_is_cut_off() -> None:
-    assert len(TREE) > 150
+    assert len(TREE) > 20
     assert_none((" ".join(path), line) for path in TREE for line in cut_off(path))
 
 
@@ -56,7 +56,7 @@ def test_every_option_has_a_word_of_help() -> None:
 
 # These print no rows: they change something, or their output has a format of its own.
 SILENT = {
-    "send", "web", "health",
+    "send", "web", "worker",
     "", "uninstall", "demo",
     "dbt", "lineage import",
     "help", "register", "register batch",
@@ -94,11 +94,3 @@ def test_every_command_that_shows_data_has_an_output_option() -> None:
         for path, command in shows.items()
         if path not in SILENT and "output" not in {parameter.name for parameter in command.params}
     )
-
-
-def test_a_log_is_named_in_the_singular_too() -> None:
-    [what] = [p for p in TREE[("log",)].params if p.name == "what"]
-    for name in ("modules", "batches", "events"):
-        singular = {"batches": "batch"}.get(name, name.removesuffix("s"))
-        assert what.type.convert(singular, what, None) == name
-        assert what.type.convert(name, what, None) == name

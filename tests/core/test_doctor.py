@@ -160,7 +160,7 @@ def test_a_server_that_nobody_confirmed_is_bad(doctor, dsn):
         conn.execute("UPDATE omd.installation SET system_identifier = 1, database_oid = 1")
         [found] = doctor("server known", dsn, 1)
         assert found["verdict"] == "bad"
-        assert "omd server confirm moved" in found["mend"]
+        assert "omd call confirm_server --as MOVED" in found["mend"]
         conn.execute("CALL omd.confirm_server('moved', 'a test')")
     [found] = doctor("server known", dsn)
     assert found["verdict"] == "ok"

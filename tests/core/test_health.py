@@ -1,4 +1,4 @@
-"""omd health: 0 or 1, in time, whatever there is."""
+"""omd doctor --health: 0 or 1, in time, whatever there is."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def silent_port() -> Iterator[int]:
 
 
 def test_a_database_with_omd_is_well(dsn, omd_here):
-    done = omd_here("health", dsn=dsn)
+    done = omd_here("doctor", "--health", dsn=dsn)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"It is well: the database answers, omd {install.product_version()}.\n"
 
@@ -43,21 +43,21 @@ def test_who_may_only_run_may_ask(dsn, omd_here):
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE ROLE prober LOGIN IN ROLE omd_runner")
     try:
-        assert omd_here("health", dsn=make_conninfo(dsn, user="prober")).returncode == 0
+        assert omd_here("doctor", "--health", dsn=make_conninfo(dsn, user="prober")).returncode == 0
     finally:
         with psycopg.connect(dsn, autocommit=True) as conn:
             conn.execute("DROP ROLE prober")
 
 
 def test_a_database_without_omd_is_not(empty_dsn, omd_here):
-    done = omd_here("health", dsn=empty_dsn)
+    done = omd_here("doctor", "--health", dsn=empty_dsn)
     assert done.returncode == 1
     assert "omd install" in done.stderr
 
 
 def test_no_database_is_1_too(dsn, omd_here):
     for where in ("host=/nowhere", "host=127.0.0.1 port=1", make_conninfo(dsn, dbname="nowhere")):
-        done = omd_here("health", dsn=where)
+        done = omd_here("doctor", "--health", dsn=where)
         assert done.returncode == 1
         assert done.stderr.count("\n") == 1
 
@@ -73,7 +73,7 @@ def test_no_database_is_1_too(dsn, omd_here):
     ],
 )
 def test_wrong_usage_is_1_too(omd_here, wrong):
-    done = omd_here("health", *wrong)
+    done = omd_here("doctor", "--health", *wrong)
     assert done.returncode == 1
     assert "Error: " in done.stderr
 
@@ -82,8 +82,9 @@ def test_wrong_usage_is_1_too(omd_here, wrong):
 def test_a_database_that_says_nothing_is_1_in_time(silent_port, omd_here):
     began = time.monotonic()
     done = omd_here(
-        "health", "--timeout", "1", "--dsn", f"host=127.0.0.1 port={silent_port} dbname=d user=u"
-    )
+        "doctor", "--health", "--timeout", "1",
+        "--dsn", f"host=127.0.0.1 port={silent_port} dbname=d user=u",
+    )  # fmt: skip
     assert done.returncode == 1
     assert time.monotonic() - began < 10
 
@@ -109,7 +110,7 @@ def test_which_versions_fit(client, database, fits):
 def test_a_database_of_another_major_version_is_not_well(dsn, omd_here):
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("UPDATE omd.installed_file SET product_version = '99.0.0'")
-    done = omd_here("health", dsn=dsn)
+    done = omd_here("doctor", "--health", dsn=dsn)
     assert done.returncode == 1
     assert "99.0.0" in done.stderr
 
@@ -121,11 +122,11 @@ def test_a_program_that_listens_is_asked(dsn, omd_here, name):
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     command = [port if argument == "0" else argument for argument in PROGRAMS[name]]
-    assert omd_here("health", "--port", port).returncode == 1  # nobody listens
+    assert omd_here("doctor", "--health", "--port", port).returncode == 1  # nobody listens
     for manager in opened("path"):
         with started([OMD, *command], environment(manager, dsn)):
             manager.hears("READY=1")
-            done = omd_here("health", "--port", port, dsn="host=/nowhere")
+            done = omd_here("doctor", "--health", "--port", port, dsn="host=/nowhere")
             assert (done.returncode, done.stderr) == (0, "")
             assert done.stdout == f"It is well: port {port} is ready.\n"
 
@@ -140,7 +141,7 @@ def test_a_page_that_speaks_tls_is_asked(dsn, omd_here):
     for manager in opened("path"):
         with started([OMD, "web", "--no-open", "--port", port, *tls], environment(manager, dsn)):
             manager.hears("READY=1")
-            done = omd_here("health", "--port", port)
+            done = omd_here("doctor", "--health", "--port", port)
             assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -170,7 +171,7 @@ def answering(answer: bytes | None) -> Iterator[str]:
 )
 def test_any_other_answer_is_1(omd_here, answer):
     with answering(answer) as port:
-        done = omd_here("health", "--port", port, "--timeout", "1")
+        done = omd_here("doctor", "--health", "--port", port, "--timeout", "1")
         assert done.returncode == 1
         assert done.stderr.startswith(f"port {port}: ")
 
@@ -180,5 +181,5 @@ def test_any_other_answer_is_1(omd_here, answer):
 def test_a_program_that_says_nothing_is_1_in_time(omd_here, answer):
     with answering(answer) as port:
         began = time.monotonic()
-        assert omd_here("health", "--port", port, "--timeout", "1").returncode == 1
+        assert omd_here("doctor", "--health", "--port", port, "--timeout", "1").returncode == 1
         assert time.monotonic() - began < 5

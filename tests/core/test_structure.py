@@ -70,12 +70,13 @@ def test_a_room_needs_no_library_of_an_engine():
     )
 
 
-# These are not in the rooms: the installer, the embedded server, doctor and health, the demos, the
-# files for programs that read metrics by SQL; the page, which shows the statement of each table and
-# sends what it shows; and the writer, which sends a fence and COMMIT as one text.
+# These are not in the rooms: the installer, the embedded server, doctor, what a SQL file
+# has written, the demos, the files for programs that read metrics by SQL; the page, which shows the
+# statement of each table and sends what it shows; and the writer, which sends a fence and COMMIT as
+# one text.
 OUTSIDE = re.compile(
     r"omd\.(spark|_core\.(rights|standby)|rooms\.control\.writer|programs\.(demo|install|embedded"
-    r"|cli\.(doctor|doctor_server|health)|report\.metric_files|web))\b"
+    r"|cli\.(doctor|doctor_server|doctor_health|documents\.sql)|report\.metric_files|web))\b"
 )
 # A routine or view that is generated, and one that a person names.
 CALLING = ("omd._core.calls", "omd._core.catalogue")

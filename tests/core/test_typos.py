@@ -108,16 +108,16 @@ def test_a_mistyped_code_names_what_may_be_meant(dsn: str, omd_here: Any, tmp_pa
     done = omd_here("call", "omd_lineage.register_topic", "--topic", "fact.flights", dsn=dsn)
     assert done.returncode == 0, done.stderr
     for command, meant in (
-        (("module", "show", "m_ordres"), "m_orders"),
+        (("show", "m_ordres"), "m_orders"),
         (("explain", "M_ORDERS"), "m_orders"),
-        (("run", "module", "m_order"), "m_orders"),
-        (("batch", "show", "b_oders"), "b_orders"),
-        (("lineage", "step", "fact.flihgts"), "fact.flights"),
+        (("run", "m_order"), "m_orders"),
+        (("show", "batch:b_oders"), "b_orders"),
+        (("run", "fact.flihgts"), "fact.flights"),
     ):
         done = omd_here(*command, dsn=dsn)
         assert done.returncode == 1, done.stderr
-        assert f"Hint: Did you mean {meant}? " in done.stderr
-    far = omd_here("module", "show", "nowhere", dsn=dsn)
+        assert f"Hint: Did you mean {meant}" in done.stderr
+    far = omd_here("show", "nowhere", dsn=dsn)
     assert "Did you mean" not in far.stderr
     with psycopg.connect(dsn) as conn, pytest.raises(psycopg.Error) as caught:
         conn.execute("CALL omd.begin_module('m_ordres')")

@@ -136,10 +136,10 @@ def test_the_demo_of_facts_goes_on_where_it_ends(
     assert done.returncode == 0, done.stdout + done.stderr
     for what in (
         r"saw 7 states: each as it was after a",
-        r"✓ omd facts undo nyc \d+ +1 load undone, the facts are as of 2013-05-01",
-        r"✓ omd facts export FULL +16 carriers, 1,462 airports, 5 months, 31,818 flights",
+        r"✓ omd_facts.undo nyc \d+ +1 load undone, the facts are as of 2013-05-01",
+        r"✓ omd export FULL +16 carriers, 1,462 airports, 5 months, 31,818 flights",
         r"✗ DELETE a carrier +OM055",
-        r"✓ omd facts export CHANGES +1 airports, 1 flights",
+        r"✓ omd export CHANGES +1 airports, 1 flights",
         r"ANCHOR +cfl_nyc.h_airports +1 +1",
         r"2013-04-15 +18709 +18709 .* ✓",
     ):

@@ -13,7 +13,7 @@ import pytest
 from psycopg.rows import dict_row
 
 import omd
-from omd.programs.cli.logs import batch_runs
+from omd.programs.cli.log import newest
 from support.driver import setup
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_what_the_database_performs_has_the_caller_of_the_command_too(
     assert last() == {**called, "traceparent": "mine", "dag": "nightly"}
     run("batch", "b_sql", "--execution-context", '{"dag": "nightly"}')
     assert last() == called
-    (batch,) = batch_runs(control, 1)
+    (batch,) = newest(control, "batch", 1)
     assert told(batch.execution_context) == {**called, "dag": "nightly"}
 
 

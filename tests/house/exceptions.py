@@ -1051,7 +1051,7 @@ NEVER_LEAVE = {
     "omd._core.rows.MissingColumns": "the link raises NotInstalled",
     "omd._core.signals.Terminated": "users catch SystemExit, whose code is 143",
     "omd.integrations.view_columns._Untraceable": "it ends the look at a view",
-    "omd.programs.cli.health._NotWell": "omd health prints it",
+    "omd.programs.cli.doctor_health._NotWell": "omd doctor --health prints it",
     "omd.programs.demo.control.story._Broken": "the job of the demo fails by it",
     "omd.programs.install.dry_run._RolledBack": "it rolls the rehearsal back",
     "omd.programs.sender.dialing.NotPublic": "it is recorded as the failure of a delivery",

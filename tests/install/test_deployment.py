@@ -77,7 +77,7 @@ def test_the_image_is_as_promised():
     assert said["ENTRYPOINT"] == '["omd"]'
     assert said["STOPSIGNAL"] == "SIGTERM"
     assert said["USER"] == f"{ACCOUNT}:{ACCOUNT}"
-    assert said["HEALTHCHECK"].endswith('CMD ["omd", "health"]')
+    assert said["HEALTHCHECK"].endswith('CMD ["omd", "doctor", "--health"]')
     assert ("ARG", "EXTRAS=web") in instructions()
     runs = [what for instruction, what in instructions() if instruction == "RUN"]
     assert runs == [
@@ -108,7 +108,10 @@ def test_the_setup_of_the_image_is_executed_in_an_empty_environment(wheel, tmp_p
     click_version = "import importlib.metadata as m; print(m.version('click'))"
     assert run(prefix / "bin/python", "-c", click_version, env=bare).stdout == "8.4.0\n"
     # The same program as in HEALTHCHECK, where there is no database.
-    health = run("omd", "health", "--dsn", "host=/nowhere", env=bare, executable=prefix / "bin/omd")
+    health = run(
+        "omd", "doctor", "--health", "--dsn", "host=/nowhere",
+        env=bare, executable=prefix / "bin/omd",
+    )  # fmt: skip
     assert health.returncode == 1
     assert "/nowhere" in health.stderr
 

@@ -243,7 +243,7 @@ def test_the_sql_of_the_caller_is_for_kinds_without_a_room(platform: Platform) -
         assert detail["module_code"] == code
     platform.refused("OM219", "omd.run_module", module_code="lvl.shop.item")
     detail = platform.refused("OM214", "omd.run_module", module_code="job")
-    assert detail["next_command"] == "omd run module job"
+    assert detail["next_command"] == "omd run job"
     assert platform.refused("OM214", "omd.run_module", module_code="delivery.a")["members"]
 
 
@@ -446,7 +446,7 @@ def test_a_member_that_needs_a_worker_is_named_before_anything_begins(platform: 
     job(platform, "other", batch="night")
     detail = platform.refused("OM214", "omd.run_batch", batch_code="night")
     assert detail["members"] == ["job", "other"]
-    assert detail["next_command"] == "omd run batch night"
+    assert detail["next_command"] == "omd run batch:night"
     begun = "SELECT last_batch_instance_id FROM omd_report.batch_list WHERE batch_code = 'night'"
     assert platform.one(begun) is None
     assert rows_of(platform) == {"made": 0, "facts": [], "dst": [], "out": 0}

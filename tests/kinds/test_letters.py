@@ -173,7 +173,7 @@ def test_everybody_says_the_same_letter(
         "run_module": lambda: by_run_module(platform, code),
         "perform": lambda: by_perform(control, code),
         "a worker": lambda: by_a_worker(control, code),
-        "the command line": lambda: by_the_command_line(omd_here, dsn, "run", "module", code),
+        "the command line": lambda: by_the_command_line(omd_here, dsn, "run", code),
     }.items():
         if code == "job" and who in ("the routine", "run_module"):
             continue  # a worker performs it
@@ -222,7 +222,7 @@ def test_everybody_says_the_same_letter_of_a_batch(
     assert platform.go_batch("nights")["execution_status_code"] == letter
     outcome = control.run_batch("nights")
     assert (outcome.kind, str(outcome.status)) == ("BATCH", letter)
-    assert by_the_command_line(omd_here, dsn, "run", "batch", "nights") == letter
+    assert by_the_command_line(omd_here, dsn, "run", "batch:nights") == letter
 
 
 def test_a_batch_that_is_skipped_says_so_everywhere(
@@ -233,7 +233,7 @@ def test_a_batch_that_is_skipped_says_so_everywhere(
     assert platform.go_batch("nights")["execution_status_code"] == "C"
     outcome = control.run_batch("nights")
     assert (str(outcome.status), outcome.reason) == ("C", "INACTIVE")
-    assert by_the_command_line(omd_here, dsn, "run", "batch", "nights") == "C"
+    assert by_the_command_line(omd_here, dsn, "run", "batch:nights") == "C"
 
 
 def test_the_facts_are_those_of_the_kind(platform: Platform, control: omd.Control) -> None:

@@ -197,19 +197,21 @@ def test_commands_run_modules_and_batches_of_every_kind(
     platform: Platform, control: omd.Control, omd_here: Omd, dsn: str
 ) -> None:
     mixed(platform)
-    done = omd_here("run", "batch", "mixed", "--output", "csv", dsn=dsn)
+    done = omd_here("run", "batch:mixed", dsn=dsn)
     assert done.returncode == 0, done.stderr
-    assert omd_here("run", "module", "job", dsn=dsn).returncode == 0
-    nothing = omd_here("run", "module", "facts.shop", dsn=dsn)
+    assert omd_here("run", "job", dsn=dsn).returncode == 0
+    nothing = omd_here("run", "facts.shop", dsn=dsn)
     assert nothing.returncode == 3
     control.calls.omd.register_module("job", job="jobs_of_kinds:fail")
-    failed = omd_here("run", "module", "job", dsn=dsn)
+    failed = omd_here("run", "job", dsn=dsn)
     assert failed.returncode == 1
     assert "job is bad" in failed.stderr
-    part = omd_here("run", "module", "lvl.shop.item", dsn=dsn)
+    part = omd_here("run", "lvl.shop.item", dsn=dsn)
     assert part.returncode == 1
     assert "OM219" in part.stderr
-    given = omd_here("run", "module", "job", "--executable", "SELECT 1", dsn=dsn)
+    given = omd_here(
+        "call", "run_module", "--module-code", "job", "--executable", "SELECT 1", dsn=dsn
+    )
     assert given.returncode == 0
     assert isinstance(platform.conn, psycopg.Connection)
 

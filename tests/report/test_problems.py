@@ -450,7 +450,7 @@ def test_a_run_whose_lease_has_expired_is_a_problem_until_it_is_declared_dead(se
 def test_a_rollback_that_was_asked_for_is_a_problem_until_the_next_begin(seen: Seen) -> None:
     module(seen)
     seen.flow.conn.execute("UPDATE app.bad SET v = 1")
-    assert seen.omd("run", "module", "m").returncode == 0
+    assert seen.omd("run", "m").returncode == 0
     run = seen.flow.one("SELECT max(module_instance_id) FROM omd.module_instance")
     seen.flow.set_next("R", module=run)
     problem = seen.problem()

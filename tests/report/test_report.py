@@ -15,9 +15,9 @@ import pytest
 
 import omd
 from delivery.runs import Shop
+from omd.programs.cli.log import since
 from omd.programs.report import page as _page
 from omd.programs.report import sections as _sections
-from omd.programs.report.log import since
 from omd.programs.terminal import charts
 from omd.rooms.control.rows import ExceptionsRow
 
@@ -249,7 +249,7 @@ def test_to_explain_nothing_is_an_error_with_a_hint(omd_: Command) -> None:
 
 
 def test_no_name_or_message_commands_the_terminal(omd_: Command) -> None:
-    for arguments in (("explain", "run:4"), ("status",), ("log",), ("log", "events")):
+    for arguments in (("explain", "run:4"), ("status",), ("log",), ("log", "--kind", "event")):
         done = omd_(*arguments)
         assert done.returncode == int(arguments == ("status",)), done.stderr
         assert "script" in done.stdout

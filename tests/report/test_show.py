@@ -1,4 +1,4 @@
-"""omd show RUN prints one run: what, when, where, error, wrote, undone, to do."""
+"""omd show prints one thing in full; of a run what, when, where, error, wrote, undone, to do."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_what_undid_it_is_named_on_both(flow: Flow, omd_here: Command, dsn: str)
     told = parts(omd_here("show", str(second), dsn=dsn).stdout)
     assert "error" not in told
     assert told["undone"] == f"it undid what was left by run {run}"
-    assert told["to do"] == f"It executes. Who must end it: omd end module {second}"
+    assert told["to do"] == f"It executes. Who must end it: omd end run:{second}"
     flow.call("module_success", module_instance_id=second)
     assert parts(omd_here("show", str(run), dsn=dsn).stdout)["undone"] == f"by run {second}"
     assert parts(omd_here("show", str(second), dsn=dsn).stdout)["to do"] == "nothing"
@@ -81,7 +81,7 @@ def test_a_run_of_a_batch_has_its_modules(flow: Flow, omd_here: Command, dsn: st
     told = parts(omd_here("show", f"batchrun:{run}", dsn=dsn).stdout)
     assert told["what"] == f"run {run} of Batch b: F failed"
     assert "no power" in told["error"]
-    assert "omd run batch b" in told["to do"]
+    assert "omd run batch:b" in told["to do"]
     document = json.loads(omd_here("show", f"batchrun:{run}", "--output", "json", dsn=dsn).stdout)
     assert document["batch_code"] == "b"
     assert document["modules"] == []
@@ -90,13 +90,14 @@ def test_a_run_of_a_batch_has_its_modules(flow: Flow, omd_here: Command, dsn: st
 @pytest.mark.parametrize(
     ("named", "code", "told"),
     [
-        ("0", 2, "0 is no run"),
-        ("m_x", 2, "m_x is no run"),
-        ("run:99", 1, "Module Instance 99 is not there"),
-        ("batchrun:99", 1, "Batch Instance 99 is not there"),
+        ("0", 1, "there is no thing 0"),
+        ("m_x", 1, "there is no thing m_x"),
+        ("run:99", 1, "there is no run 99"),
+        ("batchrun:99", 1, "there is no batchrun 99"),
+        ("run:x", 2, "'x' is no number of a run"),
     ],
 )
-def test_what_is_no_run_is_said(
+def test_what_is_not_there_is_said(
     flow: Flow, omd_here: Command, dsn: str, named: str, code: int, told: str
 ) -> None:
     done = omd_here("show", named, dsn=dsn)

@@ -29,7 +29,7 @@ def test_while_a_retry_runs_nobody_is_told_to_start_it(
     for command in (("status",), ("status", "--output", "json"), ("show", str(first))):
         done = omd_here(*command, dsn=dsn)
         assert "Start its job again" not in done.stdout, done.stdout
-        assert f"omd end module {run}" in done.stdout
+        assert f"omd end run:{run}" in done.stdout
     for view in ("omd_report.problems", "omd_report.todo"):
         rows = flow.rows(f"SELECT t::text FROM {view} AS t")
         assert [row for row in rows if "Start its job again" in str(row)] == []
@@ -50,6 +50,6 @@ def test_while_sql_runs_again_nobody_is_told_to_run_it(
     flow.call("module_failure", module_instance_id=first, event_detail="no")
     run = int(flow.call("begin_module", module_code="m")["module_instance_id"])
     done = omd_here("status", dsn=dsn)
-    assert "omd run module m" not in done.stdout
+    assert "omd run m" not in done.stdout
     assert "omd retry m" not in done.stdout
-    assert f"omd end module {run}" in done.stdout
+    assert f"omd end run:{run}" in done.stdout

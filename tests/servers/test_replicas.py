@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 import omd
-from demo.reading import OPTIONS, READING
+from demo.reading import READING, words
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.web import routes
 from omd.web import app
@@ -61,7 +61,7 @@ BATCH_INSTANCES = """
     WHERE batch_instance_id > 0 ORDER BY execution_status_code, batch_instance_id"""
 
 # They perform something and take it back, which only the primary can; the hint leads there.
-TRIED = {"facts sql"}
+TRIED = {"call omd_facts.build_deploy_sql --interface-code"}
 # What it answers depends on what is wrong, which the world has plenty of.
 UNWELL = {"status", "doctor"}
 
@@ -169,7 +169,7 @@ def address(server: Server) -> str:
 
 
 def run(dsn: str, omd_here: Command, command: str, *given: str) -> tuple[int, str]:
-    done = omd_here(*command.split(), *given, *OPTIONS.get(command, ()), dsn=dsn)
+    done = omd_here(*words(command, *given), dsn=dsn)
     return done.returncode, f"{done.stdout[-300:]}{done.stderr[-600:]}"
 
 
@@ -202,9 +202,12 @@ def test_each_command_that_only_reads_works(
 
 
 WRITING = (
-    *("reap", "install", "event publish", "dispatch suspend RUN", "lineage run --once"),
-    *("register batch b_new", "set-next-run C --module-instance 3", "purge"),
-    *("lineage step dwh.t_still", "parameter set a b --module m_s", "dispatch maintain"),
+    *("call reap_expired_instances", "install", "call omd_event.publish"),
+    *("call omd_dispatch.suspend --family-code RUN", "worker --kind TOPIC --once"),
+    *("call register_batch --batch-code b_new", "call purge --keep 1d"),
+    "call set_next_run_indicator --next-run-indicator C --module-instance-id 3",
+    *("call omd_lineage.step --topic dwh.t_still", "call omd_dispatch.maintain"),
+    "call set_parameter --parameter-code a --parameter-value b --module-code m_s",
 )
 
 

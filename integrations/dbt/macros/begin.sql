@@ -49,7 +49,7 @@ BEGIN
             MESSAGE = format(
                 'the Module \"%s\" has a pending rollback, which its platform has to execute', v_code
             ),
-            HINT = 'A model of dbt is a Module of the platform POSTGRES: omd dbt register.';
+            HINT = 'A model of dbt is a Module of the platform POSTGRES: omd apply --from dbt target/manifest.json.';
     ELSIF v_indicator IS DISTINCT FROM 'P' THEN
         RAISE EXCEPTION USING
             MESSAGE = format(

@@ -39,7 +39,7 @@ BEGIN
                 'batch_code', p_batch_code,
                 'members', v_members,
                 'problem', 'a worker process performs ' || array_to_string(v_members, ', '),
-                'next_command', format('omd run batch %s', p_batch_code)
+                'next_command', format('omd run batch:%s', p_batch_code)
             )
         );
     END IF;

@@ -46,8 +46,8 @@ BEGIN
                     WHEN v_module.engine_code = 'POSTGRES'
                         THEN format('CALL omd.run_module(%L);', p_module_code)
                     WHEN v_module.engine_code = 'SPARK'
-                        THEN format('omd run module %s', p_module_code)
-                    ELSE format('omd module show %s', p_module_code)
+                        THEN format('omd run %s', p_module_code)
+                    ELSE format('omd show %s', p_module_code)
                 END
             )
         );
@@ -82,7 +82,7 @@ BEGIN
                             '''INSERT …'');',
                             p_module_code
                         )
-                    ELSE format('omd run module %s', p_module_code)
+                    ELSE format('omd run %s', p_module_code)
                 END
             )
         );

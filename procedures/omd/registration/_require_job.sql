@@ -23,7 +23,7 @@ BEGIN
                 'module_code', p_present.module_code,
                 'module_kind_code', p_present.module_kind_code,
                 'problem', 'it takes neither SQL nor a job',
-                'next_command', format('omd module show %s', p_present.module_code)
+                'next_command', format('omd show %s', p_present.module_code)
             )
         );
     ELSIF p_job <> '' AND p_job !~ '^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$' THEN

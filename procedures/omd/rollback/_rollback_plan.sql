@@ -156,7 +156,7 @@ BEGIN
                         v_values ->> 'instance_list',
                         coalesce(
                             omd.start_hint(module_id),
-                            'Run: omd run module ' || omd.shell_argument(module_code)
+                            'Run: omd run ' || omd.shell_argument(module_code)
                         )
                     ),
                     '\s+', ' ', 'g'

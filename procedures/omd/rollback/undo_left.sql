@@ -26,7 +26,7 @@ BEGIN
             v_platform_code,
             coalesce(
                 omd.start_hint(v_module_id),
-                format('omd run module %s', omd.shell_argument(p_module_code))
+                format('omd run %s', omd.shell_argument(p_module_code))
             )
         );
         RETURN;

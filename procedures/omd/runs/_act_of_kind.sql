@@ -28,7 +28,7 @@ BEGIN
                 'module_code', p_module_code,
                 'module_kind_code', p_module_kind_code,
                 'problem', 'its runs are parts of others, and it never runs on its own',
-                'next_command', format('omd module show %s', p_module_code)
+                'next_command', format('omd show %s', p_module_code)
             )
         );
     END IF;

@@ -197,8 +197,8 @@ VALUES
     -- The database stands on another server, or under another OID, than it is known on. For
     -- example: the disk was copied to a new machine, or a backup was restored there.
     'OM109', 'ServerNotConfirmed', 'nobody has confirmed the server of this installation',
-    'omd server confirm moved --reason ''why''; or, if the other one goes on, copy; in SQL: '
-    'CALL omd.confirm_server(''MOVED'', ''why'')'
+    'omd call confirm_server --as MOVED --reason ''why''; or, if the other one goes on, COPY; in '
+    'SQL: CALL omd.confirm_server(''MOVED'', ''why'')'
 ),
 (
     -- After the database was confirmed as a copy, its lake is still that of the original. For

@@ -185,7 +185,7 @@ def _apply(
         documents = taking.documents(files, dry_run=dry_run, strict=strict, spark=spark)
     with open_control(dsn) as control:
         changes = apply_together(control, documents)
-    for line in (line for each in documents for line in each.told):
+    for line in (line for each in documents for line in each.remarks):
         click.echo(short(line), err=True)
     if changes or output != "table":
         show([_shown(c) for c in changes] if output == "table" else changes, _CHANGE, output)

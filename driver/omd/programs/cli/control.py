@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from omd._core.engines import SPARK
 from omd.programs.cli.common import (
     add_call,
     add_view,
     dsn_option,
     open_control,
 )
-from omd.programs.cli.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
+from omd.programs.cli.log import BATCH_RUN, MODULE_RUN, newest
 from omd.programs.terminal.commands import ExitCode, Group
 from omd.programs.terminal.options import (
     document_option,
-    json_value,
     output_option,
-    seconds,
 )
 from omd.programs.terminal.tables import render, show, show_document, show_pairs, titled
 from omd.programs.terminal.text import row_dict, short
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import exit_code
-
-if TYPE_CHECKING:
-    from omd.doors.control import Control
 
 # omd batch, omd module --------------------------------------------------------------------------
 
@@ -66,7 +59,7 @@ def batch_show(code: str, dsn: str, output: str, limit: int) -> None:
         control.calls.omd.previous_batch_instance(code)  # an unknown code is an error with a hint
         [listed] = control.report(t.BatchListRow, batch_code=code)
         holds = control.report(t.BatchModuleListRow, batch_code=code, order_by=["sequence"])
-        runs = batch_runs(control, limit, batch_code=code)
+        runs = newest(control, "batch", limit, batch_code=code)
     if output == "json":
         show_document({**row_dict(listed), "holds": holds, "last_runs": runs})
         return
@@ -127,7 +120,7 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
         for listed in control.report(t.ModuleListRow, module_code=code):
             for name in ("module_description", "batch_codes", "pending_rollback"):
                 definition[name] = getattr(listed, name)
-        runs = module_runs(control, limit, module_code=code)
+        runs = newest(control, "module", limit, module_code=code)
     if output == "json":
         show_document({**definition, "last_runs": runs})
         return
@@ -215,159 +208,7 @@ def remove_rollback(module_code: str, dsn: str, step: int | None) -> None:
         click.echo(f"Step {step or 1} of Module {short(module_code)} is removed.", err=True)
 
 
-# omd run ----------------------------------------------------------------------------------------
-
-
-@click.group(cls=Group)
-def run() -> None:
-    """Run Modules of any kind, or a Batch of them.
-
-    The database runs what it can; the rest runs in this process. The exit code tells how the run
-    ended: 0 it succeeded, 1 it failed, 3 it was skipped, 4 it was aborted.
-    """
-
-
-_execution_context = click.option(
-    "--execution-context",
-    callback=json_value,
-    metavar="JSON",
-    help='An object about where it runs, such as \'{"dag": "nightly"}\'.',
-)
-
-
-_master = click.option(
-    "--master", metavar="URL", help="Spark's master for runs on Spark; local[*] by default."
-)
-
-
-_wait = click.option(
-    "--wait",
-    metavar="DURATION",
-    callback=seconds,
-    help="How long to wait while another run of it executes, as 90s or 10m; else it is aborted.",
-)
-
-
-@run.command("batch")
-@click.argument("code")
-@dsn_option
-@output_option
-@_execution_context
-@_master
-@_wait
-def run_batch(
-    code: str,
-    dsn: str,
-    output: str,
-    execution_context: Any,
-    master: str | None,
-    wait: float | None,
-) -> int:
-    """Run a Batch: its Modules by sequence, then its child Batches."""
-    with open_control(dsn) as control:
-        control._wait = None if wait is None else timedelta(seconds=wait)
-        engines = control._engines
-        ran = control.run_batch(
-            code, session=lambda: engines[SPARK].session(master), context=execution_context
-        )
-        instance = ran.instance_id
-        show(batch_runs(control, 1, batch_instance_id=instance), BATCH_RUN, output)
-        if output == "table":
-            click.echo()
-            show(module_runs(control, 1000, batch_instance_id=instance), MODULE_RUN, output)
-        _tell_events(control, batch_instance_id=instance)
-        _tell_refusal(code, ran.status, ran.detail)
-        return exit_code(ran.status, ran.reason)
-
-
-@run.command("module")
-@click.argument("code")
-@dsn_option
-@output_option
-@click.option("--batch-instance", type=int, metavar="ID", help="The Batch Instance to run it in.")
-@click.option("--executable", metavar="SQL", help="Run this SQL instead of the registered one.")
-@_execution_context
-@_master
-@_wait
-def run_module(
-    code: str,
-    dsn: str,
-    output: str,
-    batch_instance: int | None,
-    executable: str | None,
-    execution_context: Any,
-    master: str | None,
-    wait: float | None,
-) -> int:
-    """Run a Module, whatever its kind."""
-    from omd.rooms.control.death import await_turn, who_runs
-
-    with open_control(dsn) as control:
-        control._wait = None if wait is None else timedelta(seconds=wait)
-        if executable is None:
-            engines = control._engines
-            done = control.run(
-                code,
-                session=lambda: engines[SPARK].session(master),
-                batch=batch_instance or 0,
-                context=execution_context,
-            )
-            instance, status, detail = done.instance_id, done.status, done.detail
-            reason = done.reason
-        else:
-            await_turn(control, control._wait, module_code=code, batch_instance_id=batch_instance)
-            ran = control.calls.omd.run_module(
-                code,
-                batch_instance_id=batch_instance,
-                executable=executable,
-                execution_context=execution_context,
-            )
-            instance, status, reason = ran.module_instance_id, ran.execution_status_code, None
-            detail = who_runs(control, module_code=code) if ran.detail == "RUNNING" else ran.detail
-        runs = module_runs(control, 1, module_instance_id=instance) if instance else []
-        show(runs, MODULE_RUN, output)
-        if instance:
-            _tell_events(control, module_instance_id=instance)
-            _tell_refusal(code, status, detail)
-        elif detail:
-            click.echo(f"{short(code)}: {detail}", err=True)
-        return exit_code(status, reason)
-
-
-def _tell_refusal(code: str, status: str | None, detail: str | None) -> None:
-    """Say for whom a start was refused: no event tells that."""
-    if status == "A" and detail:
-        click.echo(f"{short(code)}: {detail}", err=True)
-
-
-def _tell_events(control: Control, **instance: int | None) -> None:
-    for event in events(control, 10, **instance):
-        of = event.module_code or event.batch_code or ""
-        click.echo(f"{of}: {event.event_detail}", err=True)
-
-
-# Administration ---------------------------------------------------------------------------------
-
-
-@click.group(cls=Group)
-def end() -> None:
-    """End a run that hangs, as failed; its program is not stopped."""
-
-
-add_call(
-    end,
-    "batch",
-    ControlCalls.end_batch_instance,
-    about="End a Batch Instance, and what executes in it, as failed.",
-    done="Batch Instance {batch_instance_id} has ended with status F.",
-)
-add_call(
-    end,
-    "module",
-    ControlCalls.end_module_instance,
-    about="End a Module Instance as failed; the next begin rolls its rows back.",
-    done="Module Instance {module_instance_id} has ended with status F.",
-)
+# Administration ----------------------------------------------------------------------------------
 
 
 @click.command("set-next-run")
@@ -576,7 +417,7 @@ def purge(dsn: str, keep_days: int | None, room: str | None) -> int:
     return ExitCode.FAILURE if done.failed else ExitCode.OK
 
 
-_CONFIRM = "omd server confirm moved --reason '…'; or, if the other one goes on: copy"
+_CONFIRM = "omd call confirm_server --as MOVED --reason '…'; or, if the other one goes on: COPY"
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -656,8 +497,6 @@ commands: list[click.Command] = [
     rename,
     retire,
     remove,
-    run,
-    end,
     set_next_run,
     parameter,
 ]

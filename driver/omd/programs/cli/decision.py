@@ -224,7 +224,7 @@ def run(
     The exit code is 0 when it has succeeded, 1 when it has failed, 3 when it was skipped, 4 when it
     was aborted. Ctrl-C ends it.
     """
-    from omd.programs.cli.logs import events
+    from omd.programs.cli.log import newest
     from omd.programs.report.decision import stage_of
     from omd.rooms.control.outcome import FACTS
 
@@ -237,7 +237,7 @@ def run(
             end_id=end_id,
             effective_at=effective_at,
         )
-        logged = events(room._control, 10, module_instance_id=result.instance_id)
+        logged = newest(room._control, "event", 10, module_instance_id=result.instance_id)
         module = stage_of(room, stage).module_code
     values = {
         "stage": result.code,

@@ -240,7 +240,7 @@ _NEXT = {
     ),
     "delivery": (
         ("{psql} -c 'TABLE omd_report.delivery_log'", "every delivery, in SQL"),
-        ("{omd} show delivery:3 --receipt {options}", "why the third was rejected"),
+        ("{omd} show delivery:3 --receipt --html r.html {options}", "why the third was rejected"),
         ("{omd} demo facts {options}", "the next demo: facts"),
     ),
     "facts": (
@@ -253,8 +253,8 @@ _NEXT = {
     "decision": (
         ("{psql} -c 'TABLE omd_report.decision_run_log'", "every run, in SQL"),
         (
-            "{omd} explain flight_care '{key}' {options}",
-            "why there was no money",
+            "{omd} explain stage:flight_care '{key}' --html why.html {options}",
+            "why there was no money, as a page",
         ),
         ("{omd} report decision_reject_log {options}", "the weather of no decision"),
     ),

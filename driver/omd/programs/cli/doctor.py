@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core import packages, versions
-from omd.programs.cli import doctor_server
+from omd.programs.cli import doctor_health, doctor_server
 from omd.programs.cli.common import connect, dsn_option
 from omd.programs.cli.findings import SHOWN, Finding, Verdict, more
 from omd.programs.terminal.commands import ExitCode
@@ -34,18 +34,68 @@ _ROLES = (
     "omd_data_writer",
 )
 
+_PROBE = 5.0  # seconds that a probe waits
 
-@click.command()
+
+class _Doctor(click.Command):
+    """Ends a probe with 1 for wrong usage too: 2 means something else to who looks after it."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], *arguments: Any, **given: Any
+    ) -> click.Context:
+        is_probe = "--health" in args
+        try:
+            return super().make_context(info_name, args, *arguments, **given)
+        except click.UsageError as error:
+            if not is_probe:
+                raise
+            error.show()
+            raise click.exceptions.Exit(ExitCode.FAILURE) from None
+
+
+@click.command(cls=_Doctor)
 @dsn_option
 @output_option
-def doctor(dsn: str, output: str) -> int:
+@click.option(
+    "--health",
+    is_flag=True,
+    help="Only say whether the database answers and has a version of OMD that fits: a probe, which"
+    " ends with 0 or 1.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="With --health: ask GET /readyz there, on this host, and not the database: the port of"
+    " --listen, or of omd web.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True, max=3600),
+    help="With --health: seconds after which it is not well.  [default: 5]",
+)
+def doctor(
+    dsn: str, output: str, health: bool, port: int | None, timeout: float | None
+) -> ExitCode:
     """Check the server, the installation, the Modules, Java and Spark, and say how to mend each.
+
+    With --health it is made for HEALTHCHECK of an image: one line, and two exit codes only, 0 it is
+    well, 1 it is not, whatever the reason, which stderr names.
 
     \b
     Exit codes: 0 all that is needed is there, 5 the database needs omd install,
                 6 no connection, 1 something else is bad. A warning, and what is only missing, do
                 no harm.
+
+    \b
+    Examples:
+      omd doctor                        what is wrong here?
+      omd doctor --health               is the database of OMD_DSN well?
+      omd doctor --health --port 9464   is the worker that was started with --listen 9464?
     """
+    if health:
+        return doctor_health.tell(dsn, port, _PROBE if timeout is None else timeout)
+    if port is not None or timeout is not None:
+        raise click.UsageError("--port and --timeout are for --health.")
     around = [_package(), _command(), *_packages(), *doctor_server.of_embedded(), _java()]
     findings = [*_database(dsn), *around]
     if output == "table":

@@ -165,8 +165,8 @@ def _server_known(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     mend = "CALL omd_event.continue_as('SAME'); or, if the other one goes on, ('NEW')"
     if _exists(conn, "routine", "omd.confirm_server"):
         mend = (
-            "If this is the production server now: omd server confirm moved --reason '…'; if it is"
-            " a copy: omd server confirm copy --reason '…'"
+            "If this is the production server now: omd call confirm_server --as MOVED --reason '…';"
+            " if it is a copy: omd call confirm_server --as COPY"
         )
     yield Finding(
         "server known",

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from omd.programs.cli.common import connect, dsn_option
-from omd.programs.cli.doctor import doctor
-from omd.programs.cli.health import health
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import output_option, seconds
 from omd.programs.terminal.tables import render
@@ -322,6 +320,3 @@ def _warning(notice: Diagnostic) -> list[str]:
     if text.startswith("the roles stay"):
         return [f"{text}: {notice.message_detail}"]
     return []
-
-
-commands = [install, uninstall, doctor, health]

@@ -61,8 +61,7 @@ _PLACES = {name: place for section in _SECTIONS.values() for name, place in sect
 
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
 _STILL = (
-    "install", "control", "control:upkeep", "delivery", "facts",
-    "decision", "report",
+    "control", "control:upkeep", "delivery", "facts", "decision",
 )  # fmt: skip
 
 _MANUAL = """\

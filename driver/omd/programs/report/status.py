@@ -10,15 +10,7 @@ from typing import Any
 import click
 
 from omd.programs.cli.common import dsn_option, open_control
-from omd.programs.cli.logs import (
-    BATCH_RUN,
-    EVENT,
-    MODULE_RUN,
-    batch_runs,
-    events,
-    module_runs,
-)
-from omd.programs.report.log import since
+from omd.programs.cli.log import BATCH_RUN, EVENT, MODULE_RUN, newest, since
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import document_option, page_option
 from omd.programs.terminal.tables import show, titled
@@ -150,15 +142,15 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime
                 ),
             ),
             "Last Batch Instances": (
-                batch_runs(control, limit)[::-1],
+                newest(control, "batch", limit)[::-1],
                 {title: name for title, name in BATCH_RUN.items() if title != "answer"},
             ),
             "Last Module Instances": (
-                module_runs(control, limit)[::-1],
+                newest(control, "module", limit)[::-1],
                 {title: name for title, name in MODULE_RUN.items() if title != "next"},
             ),
             "Last events": (
-                events(control, 5)[::-1],
+                newest(control, "event", 5)[::-1],
                 {title: name for title, name in EVENT.items() if title != "type"},
             ),
         }

@@ -28,6 +28,7 @@ T = TypeVar("T")
 _PLACE = ("host", "boot_id", "pid_namespace")
 _PROCESS = ("pid", "start_time")
 _GONE = "ZX"  # the states of a process that is gone, in its stat
+_RUNS = {"module": "run", "batch": "batchrun"}  # how omd end names what executes
 _LOOKS = 5  # so often at most a begin is preceded by a look
 _TICK = 1.0  # seconds between two looks, while a start waits
 
@@ -180,7 +181,7 @@ def who_runs(
     )
     return (
         f"instance {instance} executes since {details.get('start_datetime')}{where}{whose};"
-        f" {lives}; if it hangs: omd end {kind} {instance}"
+        f" {lives}; if it hangs: omd end {_RUNS[kind]}:{instance}"
     )
 
 

@@ -61,7 +61,7 @@ def compile_checks(
         first = problems[0]
         raise InvalidModel(
             f"Spark does not compile {first['path']}: {first['problem']}",
-            hint="Mend the document, then: omd model apply",
+            hint="Mend the document, then: omd apply FILE",
             detail={"problems": problems},
         )
 

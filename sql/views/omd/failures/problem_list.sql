@@ -30,13 +30,13 @@ SELECT
         WHEN r.module_instance_id IS NOT NULL
             THEN
                 format(
-                    'Wait: Module Instance %1$s executes it again. Who must end it: omd end module '
+                    'Wait: Module Instance %1$s executes it again. Who must end it: omd end run:'
                     '%1$s',
                     r.module_instance_id
                 )
         WHEN h.start_hint IS NOT NULL THEN h.start_hint
         WHEN p.state = 'FAILED' THEN 'omd retry ' || omd.shell_argument(m.module_code)
-        ELSE 'omd run module ' || omd.shell_argument(m.module_code)
+        ELSE 'omd run ' || omd.shell_argument(m.module_code)
     END AS way_out
 FROM omd.module_pause AS p
 INNER JOIN omd.module AS m ON p.module_id = m.module_id
@@ -60,7 +60,7 @@ SELECT
     'Batch ' || bi.batch_code AS subject,
     bi.end_datetime AS since,
     format('Its last run, Batch Instance %s, failed.', bi.batch_instance_id) AS text,
-    'omd run batch ' || omd.shell_argument(bi.batch_code) AS way_out
+    'omd run batch:' || omd.shell_argument(bi.batch_code) AS way_out
 FROM omd.failed_batch AS bi
 WHERE
     NOT EXISTS (
@@ -113,7 +113,7 @@ SELECT
                 o.frequency_code, o.batch_instance_id
             )
     END AS text,
-    'omd run batch ' || omd.shell_argument(o.batch_code) AS way_out
+    'omd run batch:' || omd.shell_argument(o.batch_code) AS way_out
 FROM omd.overdue_batch AS o
 UNION ALL
 SELECT
@@ -145,7 +145,7 @@ SELECT
         count(*), CASE count(*) WHEN 1 THEN 's' ELSE '' END, min(mi.module_instance_id)
     ) AS text,
     coalesce(
-        omd.start_hint(m.module_id), 'omd run module ' || omd.shell_argument(m.module_code)
+        omd.start_hint(m.module_id), 'omd run ' || omd.shell_argument(m.module_code)
     ) AS way_out
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
@@ -187,7 +187,7 @@ SELECT
         ELSE
             coalesce(
                 omd.start_hint(m.module_id),
-                'omd run module ' || omd.shell_argument(m.module_code)
+                'omd run ' || omd.shell_argument(m.module_code)
             )
     END AS way_out
 FROM omd.left_rows AS l

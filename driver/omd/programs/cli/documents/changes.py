@@ -59,7 +59,7 @@ class Documents:
 
     def __init__(self, *, dry_run: bool) -> None:
         self.dry_run = dry_run
-        self.told: list[str] = []  # what is printed when all is done
+        self.remarks: list[str] = []  # what is printed when all is done
 
     def prepare(self) -> None:
         """Do what takes long or needs no transaction."""

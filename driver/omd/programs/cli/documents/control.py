@@ -123,17 +123,17 @@ def registered(
 
     It is flat: ``parameters.x`` and ``modules.m`` are paths.
     """
-    report, found = control.report, dict[str, dict[str, Any]]()
+    report, states = control.report, dict[str, dict[str, Any]]()
     for listed in report(t.ModuleListRow, module_code=[*modules]):
         code = listed.module_code
-        found[f"module:{code}"] = control._omd.module_document(code)
+        states[f"module:{code}"] = control._omd.module_document(code)
     for row in report(t.BatchListRow, batch_code=[*batches]):
         values = {name: getattr(row, name) for name in _OF_BATCH}
-        found[f"batch:{row.batch_code}"] = {k: v for k, v in values.items() if v is not None}
+        states[f"batch:{row.batch_code}"] = {k: v for k, v in values.items() if v is not None}
     for place in report(t.BatchModuleListRow, batch_code=[*batches], order_by=["sequence"]):
         kind = "batches" if place.module_code is None else "modules"
         path = f"{kind}.{place.module_code or place.child_batch_code}"
-        found[f"batch:{place.batch_code}"][path] = {
+        states[f"batch:{place.batch_code}"][path] = {
             "sequence": place.sequence,
             "inactive_indicator": place.inactive_indicator,
         }
@@ -141,8 +141,8 @@ def registered(
         of_these: dict[str, Any] = {f"{kind}_code": [*codes]}
         for value in report(t.ParameterListRow, **of_these):
             path = f"parameters.{value.parameter_code}"
-            found[f"{kind}:{getattr(value, f'{kind}_code')}"][path] = value.parameter_value
-    return found
+            states[f"{kind}:{getattr(value, f'{kind}_code')}"][path] = value.parameter_value
+    return states
 
 
 _OF_BATCH = ("frequency_code", "batch_description", "inactive_indicator", "continue_on_failure")

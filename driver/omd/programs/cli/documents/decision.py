@@ -90,7 +90,7 @@ def _by_name(document: Mapping[str, Any], lines: Mapping[str, int]) -> Iterator[
 
 
 class DecisionFiles(Documents):
-    """Files of stages and rulesets; the version of each is told as its path ``version``."""
+    """Files of stages and rulesets; the version of each is a change with the path ``version``."""
 
     def __init__(
         self, files: Sequence[File], *, dry_run: bool = False, activate: bool = False
@@ -134,10 +134,10 @@ class DecisionFiles(Documents):
 
     def _newest(self, code: Any) -> tuple[int | None, str | None, dict[str, dict[str, Any]]]:
         """Return the newest version of a ruleset, its state, and its test cases by their paths."""
-        found = newest_ruleset(self.control, code) if isinstance(code, str) else None
-        if found is None:
+        newest = newest_ruleset(self.control, code) if isinstance(code, str) else None
+        if newest is None:
             return None, None, {}
-        row, tests = found
+        row, tests = newest
         cases = {
             f"tests.{test.test_name}": {"input": test.input, "expected": test.expected}
             for test in tests

@@ -154,7 +154,7 @@ class ModelDocument(Documents):
     def prepare(self) -> None:
         """Compare the model, and start Spark where it has to compile it."""
         answer = self._calls.deploy_model(self._file.model, dry_run=True)
-        self._changes = self._told(answer.changes)
+        self._changes = self._listed(answer.changes)
         if self._changes and not self.dry_run:
             self._check = self._compiler()
 
@@ -167,7 +167,7 @@ class ModelDocument(Documents):
         """Deploy the model, and register its tenants and agreements."""
         if not self._is_shown and (self._changes or not self.dry_run):
             answer = self._calls.deploy_model(self._file.model)
-            self._changes = self._told(answer.changes)
+            self._changes = self._listed(answer.changes)
             self._version = answer.model_version
             if self._check is not None:
                 self._check()
@@ -182,10 +182,10 @@ class ModelDocument(Documents):
 
     def finish(self) -> None:
         """Deploy the facts: a load of a newer model would fail."""
-        self.told.append(f"Model {self._code} has version {self._version}.")
+        self.remarks.append(f"Model {self._code} has version {self._version}.")
         if self._has_facts():
             answer = self.control.calls.omd_facts.deploy(self._code)
-            self.told.append(
+            self.remarks.append(
                 f"Facts of {self._code}, version {answer.model_version}: "
                 f"{answer.statements:,} statements executed."
             )
@@ -206,7 +206,7 @@ class ModelDocument(Documents):
     def _has_facts(self) -> bool:
         return bool(self.control.report(FactsStateRow, interface_code=self._code))
 
-    def _told(self, changes: Any) -> list[Change]:
+    def _listed(self, changes: Any) -> list[Change]:
         return [
             Change(f"interface:{self._code}", change["object"], None, change["change"])
             for change in changes

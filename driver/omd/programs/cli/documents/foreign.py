@@ -48,7 +48,7 @@ class Taking:
         return "".join(f"# {line}\n" for line in notes.lines()) + model_as_yaml(model)
 
     def contract(self, path: Path, *, strict: bool) -> tuple[dict[str, Any], Notes]:
-        """Return the model of a contract, and what is not taken over, which is told.
+        """Return the model of a contract, and what is not taken over, which is printed.
 
         Raises:
             click.UsageError: it is no such file.
@@ -117,12 +117,12 @@ class DbtModels(Documents):
         for name, now in self._registered().items():
             yield from differences(name, before.get(name), now, now)
         if not self._are_begun:
-            self.told.append(
+            self.remarks.append(
                 "No model calls omd.begin() yet: add the hooks to dbt_project.yml, as the package's"
                 " README shows."
             )
         if left := [row.module_code for row in done if not row.can_be_undone]:
-            self.told.append(
+            self.remarks.append(
                 f"{len(left)} of {len(done)} can't be undone after they have succeeded: select"
                 " {{ omd.module_instance_id() }} AS omd_insert_module_instance_id in the model, or"
                 f" see omd call register_rollback --help. They are {', '.join(left[:20])}"
@@ -134,9 +134,9 @@ class DbtModels(Documents):
         from omd.rooms.control.rows import ModuleInputsRow
 
         codes = [node.code for node in self._nodes]
-        found = registered(self.control, codes, ())
+        known = registered(self.control, codes, ())
         for row in self.control.report(
             ModuleInputsRow, module_code=codes, order_by=["module_code", "table_code"]
         ):
-            found[f"module:{row.module_code}"].setdefault("inputs", []).append(row.table_code)
-        return found
+            known[f"module:{row.module_code}"].setdefault("inputs", []).append(row.table_code)
+        return known

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from omd._core.engines import POSTGRES
 from omd.programs.terminal.yaml_file import as_yaml
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Thing(Protocol):
-    """What `omd.programs.cli.things.find` has found."""
+    """What `omd.programs.cli.things.find` has newest."""
 
     @property
     def kind(self) -> str:
@@ -61,7 +62,7 @@ def contract(control: Control, thing: Thing) -> str:
 
 # What register_module makes of what is not given.
 _MODULE = {
-    "platform_code": "POSTGRES",
+    "platform_code": POSTGRES,
     "effective_date_column": "omd_effective_date",
     "expiry_date_column": "omd_expiry_date",
     "current_indicator_column": "omd_current_record_indicator",
@@ -112,11 +113,11 @@ def _batch(control: Control, code: str) -> str:
 
 # What register_topic makes of what is not given.
 _TOPIC: dict[str, Any] = {
-    "engine": "POSTGRES",
+    "engine": POSTGRES,
     "reload_method": "DELETE",
     "inactive_indicator": "N",
     "area_code": "PRES",
-    "platform_code": "POSTGRES",
+    "platform_code": POSTGRES,
     "backoff": timedelta(seconds=10),
     "backoff_limit": timedelta(hours=1),
     "max_failures": 10,
@@ -154,10 +155,10 @@ def _ruleset(control: Control, code: str) -> str:
     from omd._core.error_codes import UnknownRuleset
     from omd.programs.cli.documents.decision import newest_ruleset
 
-    found = newest_ruleset(control, code)
-    if found is None:
+    newest = newest_ruleset(control, code)
+    if newest is None:
         raise UnknownRuleset(f"there is no ruleset {code}", hint="omd report decision_ruleset_list")
-    row, tests = found
+    row, tests = newest
     return as_yaml(
         {
             "ruleset": row.ruleset_code,

@@ -38,7 +38,7 @@ GROUP BY 1 ORDER BY 1
 
 
 class SqlFile(Documents):
-    """A SQL file; what it changes is told as the rows that it has written."""
+    """A SQL file; what it changes are the rows that it has written."""
 
     def __init__(self, path: Path, *, dry_run: bool) -> None:
         super().__init__(dry_run=dry_run)

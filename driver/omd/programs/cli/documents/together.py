@@ -109,26 +109,26 @@ def documents_of(
     for path in paths:
         if kind := kind_of(path):
             by_kind[kind].append(path)
-    found: list[Documents] = []
+    documents: list[Documents] = []
     for kind, files in by_kind.items():
         if not files:
             continue
         if kind == SQL:
             from omd.programs.cli.documents.sql import SqlFile
 
-            found += [SqlFile(path, dry_run=dry_run) for path in files]
+            documents += [SqlFile(path, dry_run=dry_run) for path in files]
         elif kind == "control":
             from omd.programs.cli.documents.control import ControlFiles
 
-            found.append(ControlFiles(files, dry_run=dry_run))
+            documents.append(ControlFiles(files, dry_run=dry_run))
         elif kind == "lineage":
             from omd.programs.cli.documents.lineage import TopicFiles
 
-            found.append(TopicFiles(files, dry_run=dry_run))
+            documents.append(TopicFiles(files, dry_run=dry_run))
         elif kind == "delivery":
             from omd.programs.cli.documents.delivery import ModelDocument, read_model
 
-            found += [
+            documents += [
                 ModelDocument(
                     path,
                     read_model(path),
@@ -141,8 +141,8 @@ def documents_of(
         else:
             from omd.programs.cli.documents.decision import DecisionFiles, read_files
 
-            found.append(DecisionFiles(read_files(files), dry_run=dry_run, activate=activate))
-    return found
+            documents.append(DecisionFiles(read_files(files), dry_run=dry_run, activate=activate))
+    return documents
 
 
 def apply_together(control: Control, documents: Sequence[Documents]) -> list[Change]:
@@ -154,13 +154,13 @@ def apply_together(control: Control, documents: Sequence[Documents]) -> list[Cha
     changes: list[Change] = []
     for each in documents:
         each.control = control
-        with _problems_told(each):
+        with _problems_printed(each):
             each.prepare()
     with control.transaction() as connection:
         for each in documents:
             each.hold()
         for each in documents:
-            with _problems_told(each):
+            with _problems_printed(each):
                 changes += each.apply(connection)
         if any(each.dry_run for each in documents):
             raise psycopg.Rollback
@@ -170,7 +170,7 @@ def apply_together(control: Control, documents: Sequence[Documents]) -> list[Cha
 
 
 @contextmanager
-def _problems_told(documents: Documents) -> Iterator[None]:
+def _problems_printed(documents: Documents) -> Iterator[None]:
     """Print each problem that an error lists, with its place."""
     try:
         yield

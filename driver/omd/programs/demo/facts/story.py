@@ -116,7 +116,7 @@ class _Story(Story):
     def deploy(self) -> None:
         """Make the tables and views of the model."""
         self.screen.title("The model becomes tables, with history")
-        with self.screen.step(f"omd facts deploy {self.interface}") as step:
+        with self.screen.step(f"omd_facts.deploy {self.interface}") as step:
             answer = self.admin.calls.omd_facts.deploy(self.interface)
             step.done(f"{answer.statements} statements")
         rows = self.loader.report(
@@ -181,7 +181,7 @@ class _Story(Story):
             limit=1,
         )
         with self.screen.step(
-            f"omd facts undo {self.interface} {newest.module_instance_id}"
+            f"omd_facts.undo {self.interface} {newest.module_instance_id}"
         ) as step:
             undone = self.admin.calls.omd_facts.undo(self.interface, newest.module_instance_id)
             now = self.loader.calls.omd_facts.traveling_now(self.interface)
@@ -341,7 +341,7 @@ class _Story(Story):
     def _export(self, mode: str) -> None:
         """Export all entities. This is all that a job needs of OMD."""
         agreement = self._agreement("lake", "EXPORT")
-        with self.screen.step(f"omd facts export {mode}") as step:
+        with self.screen.step(f"omd export {mode}") as step:
             exported = self.loader.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
             exported.result()
             entities = exported.facts["manifest"]["entities"]

@@ -103,8 +103,14 @@ class PlatformStory(Night):
 
     def undo(self, load: int, reason: str) -> None:
         """Undo a load of the facts, and revert its delivery, as at a terminal."""
-        self.say(f"  $ omd facts undo {self.name} {load} --revert '{reason}'")
-        self.call("facts", "undo", self.name, str(load), "--revert", reason)
+        self.say(
+            f"  $ omd call omd_facts.undo --interface-code {self.name} --module-instance-id {load}"
+            f" --revert-reason '{reason}'"
+        )
+        self.call(
+            "call", "omd_facts.undo", "--interface-code", self.name,
+            "--module-instance-id", str(load), "--revert-reason", reason,
+        )  # fmt: skip
 
     def killed_step(self) -> None:
         """Kill the worker that takes a step on Spark, while it writes."""

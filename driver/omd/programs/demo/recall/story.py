@@ -112,10 +112,8 @@ class _Story(Night):
         )["key"]
         page = self.folder / "why.html"
         table = f"gdal_{self.name}.flights"
-        self.say(f"  $ omd explain {table} --key '{key}' --column delay --html {page.name}")
-        self.call(
-            "explain", table, "--key", key, "--column", "delay", "--html", str(page), is_owner=True
-        )
+        self.say(f"  $ omd explain {table} '{key}' --column delay --html {page.name}")
+        self.call("explain", table, key, "--column", "delay", "--html", str(page), is_owner=True)
         self.sql(
             "SELECT position, step, value, text FROM omd_provenance.explain("  # noqa: S608
             f"'gdal_nyc_night.flights', '{key}', 'delay') WHERE step <> 'HISTORY' ORDER BY position"

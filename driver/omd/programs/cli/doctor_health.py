@@ -1,4 +1,4 @@
-"""``omd health``: one answer for who looks after a container: it is well, or it is not."""
+"""``omd doctor --health``: one answer for who looks after a container: it is well or not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core import versions
-from omd.programs.cli.common import dsn_option
 from omd.programs.terminal.commands import ExitCode
 
 if TYPE_CHECKING:
@@ -18,43 +17,13 @@ if TYPE_CHECKING:
 _LONGEST = 1000  # characters of an answer that are shown
 
 
-class _TwoCodes(click.Command):
-    """Ends with 1 for wrong usage too: 2 means something else to who looks after containers."""
+def tell(dsn: str, port: int | None, timeout: float) -> ExitCode:
+    """Say whether it is well, on one line; the exit code is 0 or 1.
 
-    def make_context(self, *arguments: Any, **given: Any) -> click.Context:
-        try:
-            return super().make_context(*arguments, **given)
-        except click.UsageError as error:
-            error.show()
-            raise click.exceptions.Exit(ExitCode.FAILURE) from None
-
-
-@click.command(cls=_TwoCodes)
-@dsn_option
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="Ask GET /readyz there, on this host, and not the database: the port of --listen, or of"
-    " omd web.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True, max=3600),
-    default=5.0,
-    show_default=True,
-    help="Seconds after which it is not well.",
-)
-def health(dsn: str, port: int | None, timeout: float) -> int:
-    """Say whether the database answers and has a version of OMD that fits, or whether a program is.
-
-    Without --port it connects and asks; with it, it asks the program that listens. It is made for
-    HEALTHCHECK of an image, so there are two exit codes only: 0 it is well, 1 it is not, whatever
-    the reason, which stderr names.
-
-    \b
-    Examples:
-      omd health                  the database of OMD_DSN
-      omd health --port 9464      the worker that was started with --listen 9464
+    Args:
+        dsn: the database that is asked.
+        port: ask the program that listens there, on this host, and not the database.
+        timeout: seconds after which it is not well.
     """
     try:
         well = _asked_database(dsn, timeout) if port is None else _asked_program(port, timeout)
@@ -78,7 +47,7 @@ def _asked_database(dsn: str, timeout: float) -> str:
         with psycopg.connect(
             dsn,
             autocommit=True,
-            application_name="omd health",
+            application_name="omd doctor --health",
             connect_timeout=max(int(timeout), 2),  # libpq knows no less
             tcp_user_timeout=milliseconds,
             prepare_threshold=None,

@@ -1,15 +1,12 @@
-"""``omd show`` prints one run: what it was, why it failed, what it left, and what is to be done."""
+"""What ``omd show`` prints of a run: why it failed, what it left, what is to be done."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.programs.cli.common import dsn_option, open_control
-from omd.programs.cli.logs import MODULE_RUN, batch_runs, events, module_runs
-from omd.programs.terminal.options import document_option
+from omd.programs.cli.log import MODULE_RUN, newest
 from omd.programs.terminal.tables import show as show_rows
 from omd.programs.terminal.tables import show_document, show_pairs
 from omd.programs.terminal.text import as_text, row_dict, short
@@ -19,66 +16,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from omd.doors.control import Control
+    from omd.programs.cli.things import Thing
     from omd.rooms.control.rows import EventLogRow, TraceRow
 
 _FAILURES = (1, 2, 6)
 _COUNTS = ("input", "inserted", "updated", "deleted", "discarded", "rejected")
 
 
-class _Run(click.ParamType[Any]):
-    """A run: its id, ``run:ID``, or of a Batch ``batchrun:ID``."""
+def show_run(control: Control, run: Thing, output: str) -> None:
+    """Print a run of a Module or a Batch: when, where, its error, what it wrote, what to do.
 
-    name = "run"
-
-    def convert(self, value: Any, param: click.Parameter | None, _: click.Context | None) -> Any:
-        given = re.fullmatch(r"(?:(run|batchrun):)?([1-9]\d{0,18})", value)
-        if given is None:
-            self.fail(f"{value} is no run: name its id, run:ID, or of a Batch batchrun:ID", param)
-        return given[1] == "batchrun", int(given[2])
-
-
-@click.command()
-@click.argument("run", metavar="RUN", type=_Run())
-@dsn_option
-@document_option
-def show(run: tuple[bool, int], dsn: str, output: str) -> None:
-    """Show one run: what, when, where, its error, what it wrote, what was undone, what to do.
-
-    RUN is the ID of a Module Instance, as 7 or run:7, or of a Batch Instance, as batchrun:7.
-
-    \b
-    Examples:
-      omd show 4711
-      omd show batchrun:12
+    Raises:
+        click.ClickException: it was purged while it was read.
     """
-    is_batch, instance = run
-    with open_control(dsn) as control:
-        kind = "BATCH" if is_batch else "MODULE"
-        if is_batch:
-            rows = batch_runs(control, 1, batch_instance_id=instance)
-        else:
-            from omd.rooms.control.rows import TraceRow
-
-            rows = control.report(TraceRow, module_instance_id=instance)
-        if not rows or instance == 0:
-            raise click.ClickException(
-                f"{kind.title()} Instance {instance} is not there, or was purged. omd log"
-                f" {'batches' if is_batch else 'modules'} shows those that are."
-            )
-        (row,) = rows
-        code = row.batch_code if is_batch else row.module_code
-        problems = [
-            problem
-            for of, key in ((kind, code), (f"{kind}_INSTANCE", str(instance)))
-            for problem in control.report(ProblemsRow, object_kind=of, object_key=key)
-        ]
-        members: list[Any] = []
-        if is_batch:
-            members = module_runs(control, 1000, batch_instance_id=instance)
-            its = events(control, 100, batch_instance_id=instance, module_instance_id=0)
-            parts = list(_batch(row, its, problems))
-        else:
-            parts = list(_module(control, row, problems))
+    is_batch, instance = run.kind == "batchrun", int(run.key)
+    kind = "BATCH" if is_batch else "MODULE"
+    view = "batch_execution_log" if is_batch else "trace"
+    equal: dict[str, Any] = {f"{kind.lower()}_instance_id": instance}
+    rows = control.report(view, **equal)
+    if not rows:
+        raise click.ClickException(f"{kind.title()} Instance {instance} is not there any more.")
+    (row,) = rows
+    code = row.batch_code if is_batch else row.module_code
+    problems = [
+        problem
+        for of, key in ((kind, code), (f"{kind}_INSTANCE", str(instance)))
+        for problem in control.report(ProblemsRow, object_kind=of, object_key=key)
+    ]
+    members: list[Any] = []
+    if is_batch:
+        members = newest(control, "module", 1000, batch_instance_id=instance)
+        its = newest(control, "event", 100, batch_instance_id=instance, module_instance_id=0)
+        parts = list(_batch(row, its, problems))
+    else:
+        parts = list(_module(control, row, problems))
     if output == "json":
         members_ = {"modules": members} if is_batch else {}
         show_document({**row_dict(row), **members_, "problems": problems})
@@ -125,7 +96,7 @@ def _module(
         runs = as_text(short(row.undid_module_instance_ids))
         undone = "; ".join(filter(None, [undone, f"it undid what was left by run {runs}"]))
     yield "undone", undone or "nothing"
-    yield "to do", _to_do(row, problems, f"omd end module {instance}")
+    yield "to do", _to_do(row, problems, f"omd end run:{instance}")
 
 
 def _batch(
@@ -138,7 +109,7 @@ def _batch(
         "error",
         _error((e.event_type_code, e.event_return_code_details, e.event_detail) for e in its),
     )
-    yield "to do", _to_do(row, problems, f"omd end batch {row.batch_instance_id}")
+    yield "to do", _to_do(row, problems, f"omd end batchrun:{row.batch_instance_id}")
 
 
 def _status(row: Any) -> str:
