@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ import yaml
 
 import omd
 from support.documents import document
-from support.views import views_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -116,7 +116,7 @@ def test_a_file_is_compared_applied_shown_and_then_changes_nothing(
     assert {
         "document": "tenant:t", "path": "name", "old": "The tenant", "new": "Another name"
     } in changes  # fmt: skip
-    [agreement] = found(omd_("delivery", "agreements", "--tenant", "t", "--output", "json"))
+    agreement = found(omd_("show", "agreement:a", "--output", "json"))
     assert agreement["entities"] == ["customer", "orders"]
 
 
@@ -221,7 +221,7 @@ def page(omd_: Command, tmp_path: Path) -> Callable[[int], Page]:
 
     def read(delivery_id: int) -> Page:
         path = tmp_path / "receipt.html"
-        done = omd_("delivery", "receipt", str(delivery_id), "--html", str(path))
+        done = omd_("show", f"delivery:{delivery_id}", "--receipt", "--html", str(path))
         shown = Page(path)
         # The terminal and the page say the same.
         title = told(done).partition("\n")[0]
@@ -276,10 +276,10 @@ def test_a_receipt_says_what_became_of_a_delivery_why_and_what_to_do(
         "Ask whoever has received the delivery to show you the rows.",
     ):
         assert text in shown, text
-    said = told(omd_("delivery", "receipt", str(bad.id)))
-    assert f"omd delivery quarantine {bad.id}" in said
+    said = told(omd_("show", f"delivery:{bad.id}", "--receipt"))
+    assert f"omd show delivery:{bad.id} --quarantine" in said
     assert "left out" not in said.partition("Rules broken")[2]  # nothing is done to its rows
-    receipt = found(omd_("delivery", "receipt", str(bad.id), "--output", "json"))
+    receipt = found(omd_("show", f"delivery:{bad.id}", "--receipt", "--output", "json"))
     assert receipt == shop.receipt(bad.id)
 
     trial = shop.run(3, dry_run=True)
@@ -300,41 +300,40 @@ def test_a_receipt_says_what_became_of_a_delivery_why_and_what_to_do(
     assert shop.ask(late)["outcome"] == "REFUSED"
     assert "Deliver a later state of the data." in page(late)
 
-    for event in ("reject", "cancel"):
+    for event in ("reject_delivery", "cancel_delivery"):
         id_ = shop.load(6)
         assert "The delivery is not decided yet" in page(id_)
-        done = omd_("delivery", event, str(id_), "--reason", HOSTILE)
-        assert (told(done), done.stderr) == (
-            "",
-            f"Delivery {id_} is {event.rstrip('e')}ed.\n".replace("canceled", "cancelled"),
-        )
+        ending = ("call", f"omd_delivery.{event}", "--delivery-id", str(id_), "--reason")
+        assert told(omd_(*ending, HOSTILE)) == ""
         assert HOSTILE.replace("\x1b", "\N{REPLACEMENT CHARACTER}") in page(id_)
-        assert "SQLSTATE: OM130" in omd_("delivery", event, str(id_), "--reason", "x").stderr
+        assert "SQLSTATE: OM130" in omd_(*ending, "x").stderr
     last, _ = shop.accept(7)
-    told(omd_("delivery", "revert", str(last.id), "--reason", "by mistake"))
+    shop.call("revert_delivery", delivery_id=last.id, reason="by mistake")
     assert "The delivery was accepted, and taken back later" in page(last.id)
     died = shop.run(8)
     assert "The delivery is at work" in page(died.id)
     shop.call("fail_delivery", delivery_id=died.id, attempt=died.attempt)
-    assert f"omd delivery resume {died.id}" in page(died.id)
+    assert f"omd deliver --resume {died.id}" in page(died.id)
     shop.begin(died.id, lease="10 milliseconds")
     shop.conn.execute("SELECT pg_sleep(0.01)")
     shown = page(died.id)
     assert "It waits for begin_delivery, since its run is dead." in shown
-    assert f"omd delivery resume {died.id}" in shown
+    assert f"omd deliver --resume {died.id}" in shown
 
 
 def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Command) -> None:
-    told(omd_("delivery", "register-tenant", "t", "--name", "T"))
+    call = partial(_call, omd_)
+    call("register_tenant", tenant_code="t", tenant_name="T")
     shop.deploy()
-    told(omd_("delivery", "register-agreement", "a", "--entities", '["orders"]'))
-    done = omd_("delivery", "create", "a", "--snapshot", "2020-01-01T00:00Z")
-    id_ = told(done).strip()
-    assert done.stderr == f"Delivery {id_} is RECEIVED.\n"
-    assert "SQLSTATE: OM131" in omd_("delivery", "create", "a").stderr
-    [row] = found(omd_("delivery", "state", "--output", "json"))
+    call("register_agreement", agreement_code="a", entities='["orders"]')
+    made = call("create_delivery", agreement_code="a", snapshot_datetime="2020-01-01T00:00Z")
+    assert made["delivery_status"] == "RECEIVED"
+    id_ = str(made["delivery_id"])
+    done = omd_("call", "omd_delivery.create_delivery", "--agreement-code", "a")
+    assert "SQLSTATE: OM131" in done.stderr
+    [row] = found(omd_("report", "delivery_state", "--output", "json"))
     assert row["waits_for"] == "its data: report_loaded"
-    assert omd_("delivery", "loaded", id_).stderr == f"Delivery {id_} is LOADED.\n"
+    assert call("report_loaded", delivery_id=id_) == {"delivery_status": "LOADED"}
     run = shop.begin(int(id_))
     shop.call(
         "register_samples",
@@ -348,7 +347,7 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
                 "constraint_codes": codes,
                 "is_skipped": True,
                 "raw": {"nbr": str(n), "amount": HOSTILE},
-                "staged_from": "file:/somewhere/deep/inside/of/a/disk/orders.csv",
+                "staged_from": "file:/somewhere/orders.csv",
             }
             for n, codes in enumerate((["orders.positive"], ["orders.of", "orders.positive"]))
         ],
@@ -356,30 +355,23 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
     run.validate(violations={"orders.positive": 0})
     run.write("orders", ("N", 1, None, 2))
     run.apply()
-    sampled = found(omd_("delivery", "quarantine", id_, "--output", "json"))
+    quarantine = ("show", f"delivery:{id_}", "--quarantine")
+    sampled = found(omd_(*quarantine, "--output", "json"))
     assert [row["record_key"] for row in sampled] == [{"nbr": 0}, {"nbr": 1}]
-    [row] = found(
-        omd_("delivery", "quarantine", id_, "--constraint", "orders.of", "--output", "json")
-    )
-    assert row["raw"] == {"nbr": "1", "amount": HOSTILE}
-    table = told(omd_("delivery", "quarantine", id_))
+    assert sampled[1]["raw"] == {"nbr": "1", "amount": HOSTILE}
+    table = told(omd_(*quarantine))
     assert not set(table) & {"\x1b", "\u202e"}
-    assert re.search(r"orders\.of, orders\.positive +True .* orders\.csv\n", table)
+    assert re.search(r"orders\.of, orders\.positive +True .* file:/somewhere/orders\.csv\n", table)
 
-    [row] = found(omd_("delivery", "list", "--status", "accepted", "--output", "json"))
+    accepted = ("report", "delivery_log", "--where", "delivery_status=ACCEPTED")
+    [row] = found(omd_(*accepted, "--output", "json"))
     assert (row["agreement_code"], row["verdict"]) == ("a", "ACCEPTED")
-    assert "There may be more than 1" in omd_("delivery", "list", "--limit", "1").stderr
-    assert found(omd_("delivery", "list", "--agreement", "b", "--output", "json")) == []
-    [row] = found(omd_("delivery", "metrics", "--entity", "orders", "--output", "json"))
-    assert (row["rows_delivered"], row["rows_new"]) == (10, 1)
-    assert "orders: 1 new" in told(omd_("delivery", "queue"))
-    marks = found(omd_("delivery", "marks", "--interface", "shop", "--output", "json"))
-    assert {m["entity_code"]: m["delivery_id"] for m in marks} == {
-        "customer": None,
-        "orders": run.id,
-    }
-    shown = found(omd_("delivery", "show", id_, "--output", "json"))
-    assert shown["waits_for"] == f"the facts: item {shown['queue_id']} is QUEUED"
+    shown = found(omd_("show", f"delivery:{id_}", "--output", "json"))
+    [counts] = shown["entities"]
+    assert (counts["rows_delivered"], counts["rows_new"]) == (10, 1)
+    [item] = shown["queue"]
+    [state] = shown["state"]
+    assert state["waits_for"] == f"the facts: item {item['queue_id']} is QUEUED"
     assert [e["event"] for e in shown["events"]] == [
         "create_delivery",
         "report_loaded",
@@ -387,64 +379,61 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
         "stage_verdict",
         "apply_delta",
     ]
-    assert re.search(r"verdict +ACCEPTED\n", told(omd_("delivery", "show", id_)))
-    purge = ("purge", "--keep-days", "0", "--room", "omd_delivery")
-    assert omd_(*purge).stdout == "Deleted nothing.\n"
-    assert omd_("delivery", "persist", "shop").stderr == "Deliveries persisted: 1.\n"
-    assert omd_(*purge).stdout == "Deleted 1 of omd_delivery.delivery.\n"
-    done = omd_("delivery", "quarantine", id_, "--output", "json")
+    assert re.search(r"verdict +ACCEPTED\n", told(omd_("show", f"delivery:{id_}")))
+    agreement = found(omd_("show", "agreement:a", "--output", "json"))
+    assert agreement["entities"] == ["orders"]
+    assert [d["delivery_id"] for d in agreement["deliveries"]] == [run.id]
+    assert re.search(rf"{id_} .* ACCEPTED ", told(omd_("show", "agreement:a")))
+    interface = found(omd_("show", "interface:shop", "--output", "json"))
+    assert {m["entity_code"]: m["delivery_id"] for m in interface["marks"]} == {
+        "customer": None,
+        "orders": run.id,
+    }
+    assert "orders.positive" in told(omd_("show", "interface:shop"))
+    purge = ("call", "purge", "--keep", "0 days", "--room", "omd_delivery")
+    told(omd_(*purge))
+    assert shop.status(run.id) == "ACCEPTED"
+    assert call("persist_deliveries", interface_code="shop") == {"persisted": 1}
+    told(omd_(*purge))
+    done = omd_(*quarantine, "--output", "json")
     assert (found(done), done.stderr) == (
         [],
         f"Run 1 of delivery {id_} has registered no samples.\n",
     )
-    assert "SQLSTATE: OM136" in omd_("delivery", "remove-tenant", "t").stderr
-    for command in ("show", "receipt", "quarantine"):
-        assert "SQLSTATE: OM034" in omd_("delivery", command, "999999").stderr
+    done = omd_("call", "omd_delivery.remove_tenant", "--tenant-code", "t")
+    assert "SQLSTATE: OM136" in done.stderr
+    for more in ((), ("--receipt",), ("--quarantine",)):
+        assert omd_("show", "delivery:999999", *more).returncode == 1
+
+
+def _call(omd_: Command, routine: str, **values: str) -> Any:
+    """Return what a routine of the room answers."""
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in values.items()]
+    return found(omd_("call", f"omd_delivery.{routine}", *options, "--output", "json"))
 
 
 def test_wrong_use_is_told_before_anything_is_done(omd_: Command, tmp_path: Path) -> None:
     (tmp_path / "context.yaml").write_text("- 1\n")
-    files = ("--files", str(tmp_path))
+    files = str(tmp_path)
     for arguments, hint in {
-        ("run", "a"): "Missing option '--files'",
-        ("run", "a", "--files", "/nowhere"): "there is no folder /nowhere",
-        ("run", "a", *files, "--snapshot", "soon"): "soon is not like",
-        ("run", "a", *files, "--load", "=DELTA"): "=DELTA names no entity",
-        ("run", "a", *files, "--load", "e", "--load", "e=DELTA"): "e is given twice",
-        ("run", "a", *files, "--load", "e={"): "is no JSON",
-        ("run", "a", *files, "--wait", "-1"): "x>=0",
-        ("run", "a", *files, "--context", str(tmp_path / "context.yaml")): "a mapping is expected",
-        ("resume", "one"): "not a valid integer",
-        ("reject", "1"): "Missing option '--reason'",
-        ("receipt", "1", "--html", str(tmp_path)): "is a directory",
-        ("list", "--limit", "0"): "x>=1",
+        (): "Name AGREEMENT and FOLDER, or --arrived, or --resume ID.",
+        ("a",): "Name AGREEMENT and FOLDER, or --arrived, or --resume ID.",
+        ("a", "/nowhere"): "There is no folder /nowhere",
+        ("--resume", "1", "/nowhere"): "There is no folder /nowhere",
+        ("a", files, "--resume", "1"): "--resume ID takes FOLDER, --wait",
+        ("--resume", "1", "--dry-run"): "--resume ID takes FOLDER, --wait",
+        ("--resume", "1", "--arrived"): "--resume ID takes FOLDER, --wait",
+        ("a", files, "--arrived"): "--arrived takes AGREEMENT, --dry-run",
+        ("a", "--arrived", "--message", "x"): "--arrived takes AGREEMENT, --dry-run",
+        ("a", files, "--snapshot", "soon"): "soon is not like",
+        ("a", files, "--load", "=DELTA"): "=DELTA names no entity",
+        ("a", files, "--load", "e", "--load", "e=DELTA"): "e is given twice",
+        ("a", files, "--load", "e={"): "is no JSON",
+        ("a", files, "--wait", "-1"): "x>=0",
+        ("a", files, "--context", str(tmp_path / "context.yaml")): "a mapping is expected",
+        ("a", files, "--receipt", files): "is a directory",
+        ("--resume", "one"): "not a valid integer",
     }.items():
-        done = omd_("delivery", *arguments)
+        done = omd_("deliver", *arguments)
         assert (done.returncode, done.stdout) == (2, ""), arguments
         assert hint in done.stderr, done.stderr
-
-
-def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
-    views = views_of("delivery") - {"delivery_quarantine", "delivery_models"}
-    assert len(views) > 8
-    names = {"log": ("delivery", "list")}
-    for view in views:
-        name = view.removeprefix("delivery_")
-        command = names.get(name, ("delivery", name))
-        table = omd_(*command)
-        assert told(table).count("\n") == 2
-        assert table.stderr == "(none)\n"
-        assert found(omd_(*command, "--output", "json")) == []
-
-
-def test_the_help_has_every_command_in_a_section(omd_: Command) -> None:
-    text = told(omd_("delivery", "--help"))
-    for title in (
-        "Run deliveries",
-        "What arrives",
-        "What happened",
-        "Tenants and agreements",
-        "Upkeep",
-    ):
-        assert f"\n{title}:\n" in text
-    assert "Commands:" not in text

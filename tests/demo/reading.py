@@ -56,10 +56,7 @@ READING: dict[str, str | None] = {
     ),
     "show --output mermaid interface:": "SELECT DISTINCT interface_code FROM omd_report.facts_map",
     "explain module:": "SELECT module_code FROM omd_report.module_list",
-    "explain topic:": (
-        "SELECT topic FROM omd_report.lineage_topics WHERE processor IS NOT NULL"
-        " OR transforms IS NOT NULL"
-    ),
+    "explain topic:": ("SELECT topic FROM omd_report.lineage_topics WHERE module_code IS NOT NULL"),
     "explain run:": (
         "SELECT max(module_instance_id) FROM omd_report.module_execution_log"
         " GROUP BY execution_status_code"

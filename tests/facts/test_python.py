@@ -1,4 +1,4 @@
-"""The facts as Python has them, and as the command `omd facts` does."""
+"""The facts as Python has them, and as the command line has them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,82 +109,87 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
         assert facts.verify("shop") == []
 
 
-def test_the_command_does_what_the_routines_do(
-    store: Store, omd_here: Command, dsn: str, tmp_path: Path
+def test_the_command_calls_the_routines_and_draws_the_tables(
+    store: Store, omd_here: Command, dsn: str
 ) -> None:
-    def told(*arguments: str, code: int = 0) -> str:
-        done = omd_here("facts", *arguments, dsn=dsn)
-        assert done.returncode == code, done.stderr
+    def told(*arguments: str) -> str:
+        done = omd_here(*arguments, dsn=dsn)
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def rows(*arguments: str, code: int = 0) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(told(*arguments, "--output", "json", code=code))
+    def call(routine: str, *arguments: str) -> Any:
+        shop = (
+            () if routine in ("open_delivery", "close_delivery") else ("--interface-code", "shop")
+        )
+        shown = told("call", f"omd_facts.{routine}", *shop, *arguments, "--output", "json")
+        return json.loads(shown) if shown else None
+
+    def rows(view: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(told("report", view, "--output", "json"))
         return found
 
     store.deploy({"interface": "shop", "entities": [PERSON, PHONE, ORDER]})
     store.agree("desk", layer_code="GDAL")
-    assert "CREATE TABLE" in told("sql", "shop")
-    assert "would be executed" in omd_here("facts", "deploy", "shop", "--dry-run", dsn=dsn).stderr
-    told("deploy", "shop")
-    assert told("sql", "shop") == ""
-    assert "-- person: " in told("sql", "shop", "--load")
-    assert rows("load") == []
+    assert any("CREATE TABLE" in row["statement"] for row in call("build_deploy_sql"))
+    assert call("deploy", "--dry-run", "true")["statements"] > 0
+    call("deploy")
+    assert call("build_deploy_sql") == []
+    assert "person" in [row["entity_code"] for row in call("build_load_sql")]
 
     store.queue(1, person=[("N", 1, "m", "x", None)], phone=[("N", 1, "home", "1")])
     store.queue(2, person=[("A", 1, "m", "y", None)])
-    [state] = rows("status", "--interface", "sh*")
+    [state] = rows("facts_state")
     assert (state["queued_items"], state["is_blocked"]) == (2, True)
-    loaded = rows("load", "shop")
-    assert [row["outcome"] for row in loaded] == ["PERSISTED", "PERSISTED"]
-    second = loaded[1]["module_instance_id"]
-    assert told("undo", "shop", str(second)) == f"{second}\n"
-    assert [row["undone_by"] is None for row in rows("loads")] == [True, False]
+    told("run", "facts.shop", "--until-done")
+    second = rows("facts_loads")[-1]["module_instance_id"]
+    assert call("undo", "--module-instance-id", str(second)) == {"undone": [second]}
+    assert [row["undone_by"] is None for row in rows("facts_loads")] == [True, False]
     store.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'")
-    assert [row["outcome"] for row in rows("load", code=3)] == ["SKIPPED"]
+    assert omd_here("run", "facts.shop", dsn=dsn).returncode == 3
     store.conn.execute("UPDATE omd.module SET inactive_indicator = 'N'")
     # What can't be stored fails, and nothing of it stays.
     store.conn.execute("ALTER TABLE cfl_shop.s_person_properties ADD CHECK (name <> 'y')")
-    [failed] = rows("load", code=1)
-    assert failed["outcome"] == "FAILED"
-    assert "s_person_properties" in failed["detail"]
+    failed = omd_here("run", "facts.shop", dsn=dsn)
+    assert failed.returncode == 1
+    assert "s_person_properties" in failed.stderr
     store.conn.execute(
         "ALTER TABLE cfl_shop.s_person_properties DROP CONSTRAINT s_person_properties_name_check"
     )
-    assert [row["outcome"] for row in rows("load")] == ["PERSISTED"]
+    told("run", "facts.shop")
+    assert [row["undone_by"] is None for row in rows("facts_loads")] == [True, False, True]
 
-    delivery = told("open", "desk").strip()
+    delivery = call("open_delivery", "--agreement-code", "desk")["delivery_id"]
     with psycopg.connect(dsn, options=f"-c omd_facts.delivery_id={delivery}") as conn:
         conn.execute("UPDATE gdal_shop.person SET name = 'desk'")
-    [open_] = rows("deliveries")
-    assert (open_["delivery_id"], open_["transactions"]) == (int(delivery), 1)
-    told("close", delivery)
-    assert rows("deliveries") == []
-    assert [row["changed"] for row in rows("resync", "shop", "--dry-run") if row["changed"]] == [1]
-    assert "PERSISTED by" in omd_here("facts", "resync", "shop", dsn=dsn).stderr
-    assert told("verify", "shop") == ""
+    [open_] = rows("facts_deliveries")
+    assert (open_["delivery_id"], open_["transactions"]) == (delivery, 1)
+    call("close_delivery", "--delivery-id", str(delivery))
+    assert rows("facts_deliveries") == []
+    assert call("resync", "--dry-run", "true")["differences"]["person"]["A"] == 1
+    assert call("resync")["outcome"] == "PERSISTED"
+    assert call("verify") == []
     store.conn.execute("UPDATE cfl_shop.h_person SET acm_exists_ind = 0")
-    assert [row["entity_code"] for row in rows("verify", "shop", code=1)] == ["person"]
-    assert {row["context_table"] for row in rows("map", "--entity", "phone")} == {
-        "cfl_shop.s_person_phone"
-    }
-    assert rows("removals") == []
+    assert [row["entity_code"] for row in call("verify")] == ["person"]
+    assert "cfl_shop.s_person_phone" in {row["context_table"] for row in rows("facts_map")}
 
-    # The facts follow a model that is applied.
-    more = {**PERSON, "attributes": [*PERSON["attributes"], {"name": "size", "type": "integer"}]}
-    path = tmp_path / "shop.json"
-    path.write_text(json.dumps({"interface": "shop", "entities": [more, PHONE, ORDER]}))
-    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
-    assert "Facts of shop, version 2: " in done.stderr, done.stderr
-    assert told("sql", "shop") == ""
-
-    drawn = told("diagram", "shop")
+    drawn = told("show", "interface:shop", "--output", "mermaid")
     assert '  h_person ||--o{ s_person_phone : "multi_active"' in drawn
     assert '  h_person ||--o{ l_orders : "buyer"' in drawn
     assert '  h_person |o..o{ l_orders : "seller"' in drawn
     assert "    numeric(12_2) price" in drawn
-    picture = ET.fromstring(told("diagram", "shop", "--output", "svg"))
-    texts = [element.text for element in picture.iter() if element.tag.endswith("text")]
-    assert {"person", "by_mail", "phone", "alternate_key", "under"} <= set(texts)
+
+
+def test_the_facts_follow_a_model_that_is_applied(
+    store: Store, omd_here: Command, dsn: str, tmp_path: Path
+) -> None:
+    store.set_up(PERSON, PHONE, ORDER)
+    more = {**PERSON, "attributes": [*PERSON["attributes"], {"name": "size", "type": "integer"}]}
+    path = tmp_path / "shop.json"
+    path.write_text(json.dumps({"interface": "shop", "entities": [more, PHONE, ORDER]}))
+    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    assert "Facts of shop, version 2: " in done.stderr, done.stderr
+    assert store.rows("SELECT FROM omd_facts.build_deploy_sql('shop')") == []
 
 
 def test_a_model_whose_facts_can_not_follow_is_not_applied(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -267,14 +268,6 @@ def test_an_undo_reverts_in_one_call_before_a_loader_takes_the_item(shop: Store)
     assert {row["i"] for row in traced} == {load, entity}
 
 
-def test_the_command_undo_reverts_too(shop: Store, omd_here: Any, dsn: str) -> None:
-    delivery = shop.queue(1, orders=[("N", 1, 10)])
-    load = str(shop.take()["module_instance_id"])
-    done = omd_here("facts", "undo", "shop", load, "--revert", "another branch", dsn=dsn)
-    assert (done.returncode, done.stdout) == (0, f"{load}\n"), done.stderr
-    assert shop.status(delivery) == "REVERTED"
-
-
 def test_what_can_not_be_reverted_is_not_undone(shop: Store) -> None:
     load = shop.put(1, orders=[("N", 1, 10)])
     shop.put(2, orders=[("A", 1, 20)])
@@ -286,13 +279,20 @@ def test_what_can_not_be_reverted_is_not_undone(shop: Store) -> None:
     assert shop.now("orders") == [(1, 20)]
 
 
-def test_a_revert_of_what_is_loaded_names_the_undo(shop: Store) -> None:
+def test_a_revert_of_what_is_loaded_names_the_undo_which_reverts_too(
+    shop: Store, omd_here: Any, dsn: str
+) -> None:
     delivery = shop.queue(1, orders=[("N", 1, 10)])
     load = shop.take()["module_instance_id"]
     with pytest.raises(psycopg.Error) as caught:
         shop.call("omd_delivery.revert_delivery", delivery_id=delivery, reason="x")
     assert caught.value.sqlstate == "OM130"
-    assert f"omd facts undo shop {load} --revert" in (caught.value.diag.message_hint or "")
+    hint = caught.value.diag.message_hint or ""
+    assert hint.startswith("omd call omd_facts.undo ")
+    done = omd_here(*shlex.split(hint.removeprefix("omd ")), dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    assert str(load) in done.stdout
+    assert shop.status(delivery) == "REVERTED"
 
 
 def test_a_revert_tells_those_who_have_read_lvl(shop: Store) -> None:

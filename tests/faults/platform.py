@@ -259,7 +259,11 @@ class Supplier(threading.Thread):
             if row.get("status") == "REVERTED":
                 return
             if row.get("status", "").startswith("PERSISTED") and row["id"]:
-                command = ("facts", "undo", NAME, str(row["id"]), "--revert", "hours for minutes")
+                command = (
+                    *("call", "omd_facts.undo", "--interface-code", NAME),
+                    *("--module-instance-id", str(row["id"])),
+                    *("--revert-reason", "hours for minutes"),
+                )
                 done = self.chaos.command(*command)
                 if done.returncode not in (0, 6):
                     self.chaos.tell(f"undo {row['id']}: {done.stderr.strip()[-300:]}")

@@ -103,3 +103,12 @@ def test_what_is_not_there_is_said(
     done = omd_here("show", named, dsn=dsn)
     assert done.returncode == code
     assert told in done.stderr
+
+
+def test_a_topic_that_others_fill_is_shown_without_a_module(
+    flow: Flow, omd_here: Command, dsn: str
+) -> None:
+    flow.call("omd_lineage.register_topic", topic="dwh.read")
+    done = omd_here("show", "topic:dwh.read", "--output", "json", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["topic"] == "dwh.read"

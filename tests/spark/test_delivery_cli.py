@@ -148,3 +148,44 @@ def test_a_folder_is_delivered_rejected_and_resumed(
     done = omd_("deliver", "--resume", created, str(folder))
     assert done.returncode == 0, done.stderr
     assert "No rule was broken." in done.stdout
+
+
+def test_what_has_arrived_is_delivered_the_oldest_first_until_nothing_is_left(
+    omd_: Command, conn: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    """Each delivery is told on stderr; 1 says that one was not accepted, or a place unreadable."""
+    model = tmp_path / "shop.yaml"
+    lines = [line for line in MODEL.splitlines() if "type: set" not in line]
+    model.write_text("\n".join(lines))
+    assert omd_("apply", "--no-spark", str(model)).returncode == 0
+    drop = tmp_path / "drop"
+    location = json.dumps({"location": str(drop)})
+    agreed = ("call", "omd_delivery.register_agreement", "--agreement-code", "a", "--arrival")
+    assert omd_(*agreed, location).returncode == 0
+    done = omd_("deliver", "--arrived", "--dry-run")
+    assert done.returncode == 1
+    assert f"a: {drop}: No such file or directory" in done.stderr
+
+    def arrive(day: str, amount: int) -> None:
+        folder = drop / day
+        folder.mkdir(parents=True)
+        (folder / "orders.csv").write_text(f"nbr,customer,amount\n1,a,{amount}\n")
+        (folder / "_SUCCESS").touch()
+
+    arrive("2020-01-02", 2)
+    arrive("2020-01-01", 1)
+    done = omd_("deliver", "a", "--arrived", "--dry-run")
+    assert (done.returncode, done.stderr) == (0, "Agreement a: folders found: 2.\n")
+    assert conn.execute("SELECT FROM omd_delivery.delivery").fetchall() == []
+    done = omd_("deliver", "--arrived")
+    assert done.returncode == 0, done.stderr
+    delivered = [line for line in done.stderr.splitlines() if line.startswith("Delivery ")]
+    assert [line.rpartition(" ")[2] for line in delivered] == ["ACCEPTED.", "ACCEPTED."]
+    assert conn.execute(
+        "SELECT amount::integer AS now FROM lvl_shop.orders WHERE acm_end_dt > now()"
+    ).fetchall() == [{"now": 2}]
+
+    arrive("2020-01-03", -1)
+    done = omd_("deliver", "a", "--arrived")
+    assert done.returncode == 1
+    assert "is REFUSED." in done.stderr

@@ -140,7 +140,7 @@ def apply(
 @_foreign_options
 @click.option("--strict", is_flag=True, help="Refuse a contract that is not taken over whole.")
 def diff(files: tuple[Path, ...], dsn: str, output: str, strict: bool, **foreign: Any) -> ExitCode:
-    """Show what apply would change, and change nothing; the exit code is 1 if there is anything.
+    """Show what apply would change, and change nothing; it ends with 1 if there is anything.
 
     It needs the same rights as apply and is refused where apply would be, since the database
     compares by registering all of it and rolling back.

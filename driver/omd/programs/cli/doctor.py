@@ -76,7 +76,7 @@ class _Doctor(click.Command):
 def doctor(
     dsn: str, output: str, health: bool, port: int | None, timeout: float | None
 ) -> ExitCode:
-    """Check the server, the installation, the Modules, Java and Spark, and say how to mend each.
+    """Check the server, the installation, Modules, Java and Spark, and say how to mend each.
 
     With --health it is made for HEALTHCHECK of an image: one line, and two exit codes only, 0 it is
     well, 1 it is not, whatever the reason, which stderr names.

@@ -49,7 +49,7 @@ def export(
     concurrently: int | None,
     master: str | None,
 ) -> int:
-    """Write facts to Parquet files under the folder TARGET, under the EXPORT agreement AGREEMENT.
+    """Write facts to Parquet files under the folder TARGET, as AGREEMENT says.
 
     TARGET is a path or a URI of any file system of Hadoop. Whoever reads takes the files that
     _manifest.json names, which appears when all of them are there. When it fails, resume it: the

@@ -61,11 +61,11 @@ _PLACES = {name: place for section in _SECTIONS.values() for name, place in sect
 
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
 _STILL = (
-    "control", "control:upkeep", "delivery", "facts", "decision",
+    "control", "control:upkeep", "decision",
 )  # fmt: skip
 
 _MANUAL = """\
-Operational metadata for data platforms: which loads run, may they run, what must be undone first.
+Operational metadata for data platforms: which load runs, what is undone.
 
 It lives in a PostgreSQL database, whose procedures decide; this command calls them. Anything it
 does, a DBA can do in psql.
@@ -76,8 +76,8 @@ class Manual(Helpful):
     """The tree of commands, and the answer to who types one of before."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return [*filter(_is_there, _PLACES), "help"]
+        """Return the names of all commands of the tree; help is the group's own."""
+        return list(filter(_is_there, _PLACES))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name."""

@@ -92,6 +92,8 @@ def _problems(*kinds: str, key: str = _KEY) -> _Section:
 
 
 def _definition(control: Control, thing: Thing) -> dict[str, Any]:
+    if not thing.module_code:  # a topic whose table others fill
+        return {}
     return row_dict(control.calls.omd.module_definition(thing.module_code))
 
 

@@ -190,7 +190,7 @@ def _unfinished(receipt: Receipt) -> Explained:
     """Return the words for a delivery that is not decided, or not applied yet."""
     status, state = receipt.log.delivery_status, receipt.state
     waits = [f"It waits for {state.waits_for}."] if state is not None else []
-    go_on = f"omd delivery resume {receipt.log.delivery_id}"
+    go_on = f"omd deliver --resume {receipt.log.delivery_id}"
     if status == "RECEIVED":
         return Explained("E", "The data of the delivery is still arriving", waits, [])
     if state is not None and state.is_running:
@@ -326,7 +326,7 @@ def print_receipt(receipt: Receipt) -> None:
     """Print a receipt to stdout."""
     log = receipt.log
     explained = explain(
-        receipt, f"The rows can be looked at with: omd delivery quarantine {log.delivery_id}"
+        receipt, f"The rows can be looked at with: omd show delivery:{log.delivery_id} --quarantine"
     )
     colour = {"S": "green", "F": "red", "A": "yellow"}.get(explained.kind)
     click.secho(f"{explained.title}.", bold=True, fg=colour)
