@@ -390,15 +390,27 @@ def show(
             else:
                 delivered.show_quarantine(control, int(found.key), output)
         elif output in ("yaml", "odcs", "mermaid"):
-            from omd.programs.cli.documents.shown import written
-
-            click.echo(written(control, found, output), nl=False)
+            click.echo(_written(control, found, output), nl=False)
         elif found.kind in ("run", "batchrun"):
             from omd.programs.report.run import show_run
 
             show_run(control, found, output)
         else:
             _show(control, found, output, count=count)
+
+
+def _written(control: Control, thing: Thing, output: str) -> str:
+    """Return the document of a thing: what apply takes, a data contract, a picture."""
+    from omd.programs.cli.documents import registered
+    from omd.programs.report import delivered
+
+    if output == "yaml":
+        return registered.document(control, thing)
+    if output == "odcs":
+        return registered.contract(control, thing)
+    if thing.kind != "interface":
+        raise click.UsageError(f"{thing} is no interface: only one has --output mermaid.")
+    return delivered.interface_as_mermaid(control, str(thing.key))
 
 
 def _show(control: Control, thing: Thing, output: str, *, count: bool) -> None:
