@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,18 +13,7 @@ from omd.programs.terminal.yaml_file import as_yaml
 
 if TYPE_CHECKING:
     from omd.doors.control import Control
-
-
-class Thing(Protocol):
-    """What `omd.programs.cli.things.find` has newest."""
-
-    @property
-    def kind(self) -> str:
-        """What it is, such as batch."""
-
-    @property
-    def key(self) -> Any:
-        """Its code."""
+    from omd.programs.cli.things import Thing
 
 
 def document(control: Control, thing: Thing) -> str:
