@@ -10,10 +10,10 @@ from omd.programs.cli.things import Thing
 def document(dsn: str, kind: str, key: str) -> str:
     """Return the document of a thing, as ``omd show THING --output yaml`` prints it."""
     with omd.connect(dsn) as control:
-        return registered.document(control, Thing(kind, key))
+        return registered.written(control, Thing(kind, key), "yaml")
 
 
 def contract(dsn: str, key: str) -> str:
     """Return the contract of an interface, as ``omd show INTERFACE --output odcs`` prints it."""
     with omd.connect(dsn) as control:
-        return registered.contract(control, Thing("interface", key))
+        return registered.written(control, Thing("interface", key), "odcs")

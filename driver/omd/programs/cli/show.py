@@ -362,7 +362,7 @@ def show(
     run, batchrun, module, batch, topic, stage, ruleset, table, interface, agreement, delivery,
     export, task and recall; omd help things says more.
 
-    yaml is the document that omd apply takes, of an interface, stage, topic or Module; odcs is the
+    yaml is the document that omd apply takes, of what a file can register; odcs is the
     data contract of an interface, and mermaid the picture of its facts.
 
     \b
@@ -390,27 +390,15 @@ def show(
             else:
                 delivered.show_quarantine(control, int(found.key), output)
         elif output in ("yaml", "odcs", "mermaid"):
-            click.echo(_written(control, found, output), nl=False)
+            from omd.programs.cli.documents.registered import written
+
+            click.echo(written(control, found, output), nl=False)
         elif found.kind in ("run", "batchrun"):
             from omd.programs.report.run import show_run
 
             show_run(control, found, output)
         else:
             _show(control, found, output, count=count)
-
-
-def _written(control: Control, thing: Thing, output: str) -> str:
-    """Return the document of a thing: what apply takes, a data contract, a picture."""
-    from omd.programs.cli.documents import registered
-    from omd.programs.report import delivered
-
-    if output == "yaml":
-        return registered.document(control, thing)
-    if output == "odcs":
-        return registered.contract(control, thing)
-    if thing.kind != "interface":
-        raise click.UsageError(f"{thing} is no interface: only one has --output mermaid.")
-    return delivered.interface_as_mermaid(control, str(thing.key))
 
 
 def _show(control: Control, thing: Thing, output: str, *, count: bool) -> None:
