@@ -204,7 +204,9 @@ def test_what_is_shown_as_a_document_changes_nothing(
     registered("call", "register_module", "--module-code", "m_int", "--backoff", "1:30:00")
     file = tmp_path / "shown.yaml"
     for kind, key in (("batch", "b_day"), ("batch", "b_child"), ("module", "m_int")):
-        file.write_text(document(dsn, kind, key))
+        shown = registered("show", f"{kind}:{key}", "--output", "yaml")
+        assert shown.returncode == 0, shown.stderr
+        file.write_text(shown.stdout)
         done = registered("diff", str(file))
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), file.read_text()
     file.write_text(file.read_text().replace("01:30:00", "00:30:00").replace("[a, b]", "[b]"))
@@ -214,6 +216,8 @@ def test_what_is_shown_as_a_document_changes_nothing(
         ("module:m_int", "backoff", "01:30:00", "00:30:00"),
         ("module:m_int", "business_key_columns", ["a", "b"], ["b"]),
     ]
+    none = registered("show", "batch:b_day", "--output", "odcs")
+    assert (none.returncode, "is of interface" in none.stderr) == (2, True)
     with pytest.raises(omd.errors.lookup("OM002")):
         document(dsn, "module", "nowhere")
 
