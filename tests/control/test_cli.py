@@ -82,6 +82,12 @@ def registered(omd_: Command, tmp_path: Path) -> Command:
     return omd_
 
 
+def one(dsn: str, statement: str) -> Any:
+    with psycopg.connect(dsn) as conn:
+        row = conn.execute(statement.encode()).fetchone()
+    return row[0] if row else None
+
+
 def repair(dsn: str) -> None:
     with psycopg.connect(dsn) as conn:
         conn.execute("UPDATE dwh.divisor SET n = 1")
@@ -97,10 +103,11 @@ def rows(done: subprocess.CompletedProcess[str]) -> Any:
 
 def test_a_yaml_file_registers_all_it_names(registered: Command, dsn: str) -> None:
     modules = {
-        row["module_code"]: row for row in rows(registered("module", "list", "--output", "json"))
+        row["module_code"]: row
+        for row in rows(registered("report", "module_list", "--output", "json"))
     }
     assert modules["m_int"]["batch_codes"] == ["b_day"]
-    batches = rows(registered("batch", "list", "--output", "json"))
+    batches = rows(registered("report", "batch_list", "--output", "json"))
     assert {row["batch_code"]: row["module_count"] for row in batches} == {"b_day": 2, "b_child": 0}
     with psycopg.connect(dsn) as conn:
         places = conn.execute(
@@ -115,7 +122,7 @@ def test_a_file_keeps_what_it_does_not_say(registered: Command, tmp_path: Path) 
     assert registered("apply", str(tmp_path / "more.yml")).returncode == 0
     [day] = [
         row
-        for row in rows(registered("batch", "list", "--output", "json"))
+        for row in rows(registered("report", "batch_list", "--output", "json"))
         if row["batch_code"] == "b_day"
     ]
     assert (day["batch_description"], day["frequency_code"]) == ("Changed", "Adhoc")
@@ -129,7 +136,7 @@ def test_a_yaml_file_counts_whole_or_not_at_all(omd_: Command, tmp_path: Path) -
     assert done.returncode == 1
     assert "m_nowhere" in done.stderr
     assert "OM002" in done.stderr
-    assert rows(omd_("batch", "list", "--output", "json")) == []
+    assert rows(omd_("report", "batch_list", "--output", "json")) == []
 
 
 @pytest.mark.parametrize(
@@ -157,10 +164,10 @@ def test_a_sql_file_counts_whole_or_not_at_all(omd_: Command, tmp_path: Path) ->
     good = "CALL omd.register_batch('b_%', 'Daily');"
     (tmp_path / "bad.sql").write_text(good + "CALL omd.add_module_to_batch('b_%', 'm_no', 1);")
     assert omd_("apply", str(tmp_path / "bad.sql")).returncode == 1
-    assert rows(omd_("batch", "list", "--output", "json")) == []
+    assert rows(omd_("report", "batch_list", "--output", "json")) == []
     (tmp_path / "good.sql").write_text(good)
     assert omd_("apply", str(tmp_path / "good.sql")).returncode == 0
-    assert rows(omd_("batch", "list", "--output", "json"))[0]["batch_code"] == "b_%"
+    assert rows(omd_("report", "batch_list", "--output", "json"))[0]["batch_code"] == "b_%"
 
 
 def test_registering_by_calls(omd_: Command, dsn: str) -> None:
@@ -197,7 +204,9 @@ def test_what_is_shown_as_a_document_changes_nothing(
     registered("call", "register_module", "--module-code", "m_int", "--backoff", "1:30:00")
     file = tmp_path / "shown.yaml"
     for kind, key in (("batch", "b_day"), ("batch", "b_child"), ("module", "m_int")):
-        file.write_text(document(dsn, kind, key))
+        shown = registered("show", f"{kind}:{key}", "--output", "yaml")
+        assert shown.returncode == 0, shown.stderr
+        file.write_text(shown.stdout)
         done = registered("diff", str(file))
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), file.read_text()
     file.write_text(file.read_text().replace("01:30:00", "00:30:00").replace("[a, b]", "[b]"))
@@ -207,6 +216,8 @@ def test_what_is_shown_as_a_document_changes_nothing(
         ("module:m_int", "backoff", "01:30:00", "00:30:00"),
         ("module:m_int", "business_key_columns", ["a", "b"], ["b"]),
     ]
+    none = registered("show", "batch:b_day", "--output", "odcs")
+    assert (none.returncode, "is of interface" in none.stderr) == (2, True)
     with pytest.raises(omd.errors.lookup("OM002")):
         document(dsn, "module", "nowhere")
 
@@ -288,33 +299,66 @@ def test_a_file_of_no_kind_is_wrong_usage(omd_: Command, tmp_path: Path) -> None
 # run --------------------------------------------------------------------------------------------
 
 
+def test_a_dry_run_says_what_it_would_do_and_begins_nothing(registered: Command, dsn: str) -> None:
+    act = rows(registered("run", "m_stg", "--dry-run", "--output", "json"))
+    assert (act["act"], act["status"]) == ("STATEMENT", None)
+    assert act["arguments"]["module_code"] == "m_stg"
+    begin = rows(registered("run", "batch:b_day", "--dry-run", "--output", "json"))
+    assert begin["processing_indicator"] == "P"
+    assert [m["member_code"] for m in begin["members"]] == ["m_stg", "m_int", "b_child"]
+    assert one(dsn, "SELECT count(*) FROM omd.module_instance WHERE module_instance_id > 0") == 0
+    assert one(dsn, "SELECT count(*) FROM omd.batch_instance WHERE batch_instance_id > 0") == 0
+
+
+def test_what_two_things_have_for_a_name_is_refused_and_nothing_begins(
+    registered: Command, dsn: str
+) -> None:
+    call = "CALL omd.register_batch('m_stg', 'Adhoc')"
+    with psycopg.connect(dsn) as conn:
+        conn.execute(call)
+    for verb in (("run",), ("show",), ("log",), ("run", "--dry-run")):
+        done = registered(*verb, "m_stg")
+        assert done.returncode == 2
+        assert "m_stg is module:m_stg and batch:m_stg: name one of them" in done.stderr
+    assert one(dsn, "SELECT count(*) FROM omd.module_instance WHERE module_instance_id > 0") == 0
+    assert registered("run", "module:m_stg").returncode == 0
+    assert registered("run", "batch:m_stg").returncode == 0
+
+
+def test_only_what_has_an_end_is_run_until_it_is_done(registered: Command) -> None:
+    for code in ("m_stg", "batch:b_day"):
+        done = registered("run", code, "--until-done")
+        assert done.returncode == 2
+        assert "each run of it does something" in done.stderr
+
+
 def test_run_tells_by_its_exit_code_how_it_went(registered: Command, dsn: str) -> None:
-    failed = registered("run", "batch", "b_day")
+    failed = registered("run", "batch:b_day")
     assert failed.returncode == 1
     assert "division by zero" in failed.stderr
     repair(dsn)
-    done = registered("run", "batch", "b_day")
+    done = registered("run", "batch:b_day")
     assert done.returncode == 0, done.stderr
     assert "ALREADY_SUCCEEDED" in done.stdout
-    assert registered("run", "batch", "b_child").returncode == 3
+    assert registered("run", "batch:b_child").returncode == 3
     with omd.connect(dsn) as control, control.module("m_stg"):
-        assert registered("run", "module", "m_stg").returncode == 4
-    ran = registered("run", "module", "m_stg", "--output", "json")
-    assert rows(ran)[0]["rows_inserted"] == 2
+        assert registered("run", "m_stg").returncode == 4
+    ran = registered("run", "m_stg", "--output", "json")
+    assert rows(ran)["run"]["rows_inserted"] == 2
 
 
 def test_running_the_unknown_is_an_error_with_a_hint(omd_: Command) -> None:
-    done = omd_("run", "module", "nowhere")
+    done = omd_("run", "nowhere")
     assert done.returncode == 1
+    assert "there is no module, batch, topic or stage nowhere" in done.stderr
     assert "Hint: " in done.stderr
-    assert "SQLSTATE: OM002" in done.stderr
 
 
 # status, list, show, log ------------------------------------------------------------------------
 
 
 def test_status_fits_the_terminal_and_is_whole_in_a_pipe(registered: Command, dsn: str) -> None:
-    registered("run", "batch", "b_day")
+    registered("run", "batch:b_day")
     with omd.connect(dsn) as control, control.batch("b_child"):
         told = shown([OMD, "status"], 120, {**os.environ, "OMD_DSN": dsn})
         done = registered("status")
@@ -330,7 +374,7 @@ def test_status_fits_the_terminal_and_is_whole_in_a_pipe(registered: Command, ds
 
 
 def test_status_as_json(registered: Command) -> None:
-    registered("run", "batch", "b_day")
+    registered("run", "batch:b_day")
     done = registered("status", "--output", "json")
     assert done.returncode == 1, "a run has failed"
     found = json.loads(done.stdout)
@@ -346,15 +390,15 @@ def test_status_of_an_empty_database(omd_: Command) -> None:
 
 def test_showing_the_unknown_is_an_error(omd_: Command) -> None:
     for kind in ("batch", "module"):
-        done = omd_(kind, "show", "nowhere")
+        done = omd_("show", f"{kind}:nowhere")
         assert done.returncode == 1
         assert "nowhere" in done.stderr
 
 
 def test_a_run_takes_an_execution_context(registered: Command, dsn: str) -> None:
     told = json.dumps({"dag": "nightly"})
-    for arguments in (("batch", "b_day"), ("module", "m_stg")):
-        registered("run", *arguments, "--execution-context", told)
+    for code in ("batch:b_day", "m_stg"):
+        registered("run", code, "--context", told)
     with psycopg.connect(dsn) as conn:
         found = conn.execute(
             "SELECT execution_context ->> 'dag' FROM omd.batch_instance WHERE batch_instance_id > 0"
@@ -363,7 +407,7 @@ def test_a_run_takes_an_execution_context(registered: Command, dsn: str) -> None
         ).fetchall()
     assert found == [("nightly",)] * 2
     for wrong, code in (("{", 2), ("[1]", 1)):
-        done = registered("run", "module", "m_stg", "--execution-context", wrong)
+        done = registered("run", "m_stg", "--context", wrong)
         assert done.returncode == code, done.stderr
 
 
@@ -382,29 +426,35 @@ def test_csv_holds_no_formula_and_no_control_characters(omd_: Command, dsn: str)
     with omd.connect(dsn) as control:
         for told in hostile:
             control.calls.omd.log_event(told)
-    events = csv.DictReader(io.StringIO(omd_("log", "events", "--output", "csv").stdout))
+    events = csv.DictReader(io.StringIO(omd_("log", "--kind", "event", "--output", "csv").stdout))
     assert [event["event_detail"] for event in events] == list(hostile.values())
     assert {*hostile} <= {
-        event["event_detail"] for event in rows(omd_("log", "events", "--output", "json"))
+        event["event_detail"] for event in rows(omd_("log", "--kind", "event", "--output", "json"))
     }
 
 
 def test_the_log_and_its_filters(registered: Command) -> None:
-    registered("run", "batch", "b_day")
+    registered("run", "batch:b_day")
     assert [row["module_code"] for row in rows(registered("log", "--output", "json"))] == [
         "m_stg",
         "m_int",
     ]
     [failed] = rows(registered("log", "--status", "F", "--output", "json"))
     assert failed["module_code"] == "m_int"
-    assert len(rows(registered("log", "--module", "m_stg", "--output", "json"))) == 1
-    instance = str(failed["batch_instance_id"])
-    assert len(rows(registered("log", "--batch-instance", instance, "--output", "json"))) == 2
-    events = registered("log", "events", "--output", "csv", "--module", "m_int")
+    assert len(rows(registered("log", "m_stg", "--output", "json"))) == 1
+    instance = f"batchrun:{failed['batch_instance_id']}"
+    assert len(rows(registered("log", instance, "--output", "json"))) == 2
+    of_run = rows(registered("log", f"run:{failed['module_instance_id']}", "--output", "json"))
+    events = registered("log", "m_int", "--kind", "event", "--output", "csv")
     [event] = csv.DictReader(io.StringIO(events.stdout))
     assert "division by zero" in event["event_detail"]
-    assert "b_day" in registered("log", "batches").stdout
-    assert registered("log", "events", "--status", "F").returncode == 2
+    assert [entry["event_id"] for entry in of_run] == [int(event["event_id"])]
+    for of_batch in (("--kind", "batch"), ("b_day",), ("batch:b_day",)):
+        assert "b_day" in registered("log", *of_batch).stdout
+    assert registered("log", "--kind", "event", "--status", "F").returncode == 2
+    assert registered("log", "m_int", "--kind", "batch").returncode == 2
+    for former in ("events", "batch", "module"):
+        assert registered("log", former).returncode == 2
 
 
 def test_the_log_can_be_followed(registered: Command, dsn: str) -> None:
@@ -430,28 +480,31 @@ def test_the_log_can_be_followed(registered: Command, dsn: str) -> None:
 
 
 def test_setting_the_next_run_indicator(registered: Command, dsn: str) -> None:
-    assert registered("set-next-run", "C", "--module", "m_stg").returncode == 2  # has not run yet
-    registered("run", "module", "m_stg")
-    assert registered("set-next-run", "C", "--module", "m_stg").returncode == 0
-    assert "DIRECTIVE" in registered("run", "module", "m_stg").stdout
-    instance = str(
-        rows(registered("log", "--status", "S", "--output", "json"))[0]["module_instance_id"]
-    )
-    assert registered("set-next-run", "R", "--module-instance", instance).returncode == 0
+    def mark(indicator: str, instance: str) -> int:
+        return registered(
+            "call", "set_next_run_indicator", "--next-run-indicator", indicator,
+            "--module-instance-id", instance,
+        ).returncode  # fmt: skip
+
+    [run] = [rows(registered("run", "m_stg", "--output", "json"))]
+    instance = str(run["instance_id"])
+    assert mark("C", instance) == 0
+    assert "DIRECTIVE" in registered("run", "m_stg").stdout
+    assert mark("R", instance) == 0
     with psycopg.connect(dsn) as conn:
         found = conn.execute("SELECT next_run_indicator FROM omd_report.directives").fetchall()
     assert found == [("R",)]
-    assert registered("set-next-run", "X", "--module-instance", instance).returncode == 2
-    assert registered("set-next-run", "C").returncode == 2
-    assert registered("set-next-run", "C", "--module-instance", "999").returncode == 1
+    assert mark("X", instance) == 1
+    assert mark("C", "999") == 1
 
 
 def test_parameters(registered: Command) -> None:
-    assert registered("parameter", "set", "region", "US", "--module", "m_stg").returncode == 0
-    assert registered("parameter", "set", "region", "US").returncode == 2
+    given = ("call", "set_parameter", "--parameter-code", "region", "--parameter-value", "US")
+    assert registered(*given, "--module-code", "m_stg").returncode == 0
+    assert registered(*given).returncode == 1
     found = {
         (row["parameter_code"], row["batch_code"], row["module_code"]): row["parameter_value"]
-        for row in rows(registered("parameter", "list", "--output", "json"))
+        for row in rows(registered("report", "parameter_list", "--output", "json"))
     }
     assert found == {
         ("region", "b_day", None): "EU",
@@ -469,32 +522,17 @@ def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) 
         alone = control.calls.omd.begin_module(
             "m_int", lease=timedelta(milliseconds=10)
         ).module_instance_id
-    done = registered("reap", "--output", "json")
-    assert done.returncode == 0
-    assert json.loads(done.stdout) == [
-        {
-            "type": "module",
-            "instance": inside,
-            "code": "m_stg",
-            "why": f"the run was declared dead because Batch Instance {batch} has ended",
-        },
-        {
-            "type": "module",
-            "instance": alone,
-            "code": "m_int",
-            "why": "the run was declared dead because its lease has expired",
-        },
-        {
-            "type": "batch",
-            "instance": batch,
-            "code": "b_day",
-            "why": "the run was declared dead because its lease has expired",
-        },
-    ]
-    assert done.stderr == "3 instances were declared dead.\n"
-    again = registered("reap")
-    assert (again.returncode, again.stdout) == (0, "")
-    assert again.stderr == "0 instances were declared dead.\n"
+    done = rows(registered("call", "reap_expired_instances", "--output", "json"))
+    assert done == {"reaped": [inside, alone], "reaped_batches": [batch]}
+    for run, why in (
+        (f"run:{inside}", f"Batch Instance {batch} has ended"),
+        (f"run:{alone}", "its lease has expired"),
+        (f"batchrun:{batch}", "its lease has expired"),
+    ):
+        told = rows(registered("log", run, "--kind", "event", "--output", "json"))
+        assert f"the run was declared dead because {why}" in [row["event_detail"] for row in told]
+    again = rows(registered("call", "reap_expired_instances", "--output", "json"))
+    assert again == {"reaped": [], "reaped_batches": []}
 
 
 def test_a_database_without_omd_needs_an_install(omd_here: Command, empty_dsn: str) -> None:
@@ -510,12 +548,6 @@ def test_no_server_is_no_connection(omd_here: Command) -> None:
 # Administration by procedures -------------------------------------------------------------------
 
 
-def one(dsn: str, statement: str) -> Any:
-    with psycopg.connect(dsn) as conn:
-        row = conn.execute(statement.encode()).fetchone()
-    return row[0] if row else None
-
-
 def test_explain_shows_what_a_begin_would_answer(registered: Command, dsn: str) -> None:
     proceed = registered("explain", "m_stg")
     assert (proceed.returncode, proceed.stderr) == (0, "")
@@ -526,15 +558,14 @@ def test_explain_shows_what_a_begin_would_answer(registered: Command, dsn: str) 
         told = json.loads(done.stdout)
         assert (told["processing_indicator"], told["reason"]) == ("A", "RUNNING")
         assert str(run.instance_id) in json.dumps(told["details"])
-    assert registered("run", "batch", "b_child").returncode in (0, 3)
-    assert registered("explain", "--batch", "b_child").returncode == 3
+    assert registered("run", "batch:b_child").returncode in (0, 3)
+    assert registered("explain", "batch:b_child").returncode == 3
     assert registered("explain", "nowhere").returncode == 1
-    for arguments in ((), ("m_stg", "--batch", "b_day")):
-        assert registered("explain", *arguments).returncode == 2
+    assert registered("explain").returncode == 2
 
 
 def test_explain_is_a_failure_where_a_begin_would_fail(registered: Command, dsn: str) -> None:
-    registered("run", "module", "m_int")  # fails
+    registered("run", "m_int")  # fails
     with psycopg.connect(dsn) as conn:
         conn.execute("DROP TABLE dwh.int")
     done = registered("explain", "m_int")
@@ -553,42 +584,50 @@ def test_a_hung_run_is_ended(registered: Command, dsn: str) -> None:
     with omd.connect(dsn) as control:
         batch = control.calls.omd.begin_batch("b_day").batch_instance_id
         inside = control.calls.omd.begin_module("m_stg", batch_instance_id=batch).module_instance_id
-    for kind, instance in (("module", inside), ("batch", batch)):
-        done = registered("end", kind, str(instance), "--event-detail", "the host is down")
+    for kind, instance in (("run", inside), ("batchrun", batch)):
+        done = registered("end", f"{kind}:{instance}", "--reason", "the host is down")
         assert (done.returncode, done.stdout) == (0, "")
-        assert done.stderr == f"{kind.title()} Instance {instance} has ended with status F.\n"
-    events = rows(registered("log", "events", "--output", "json"))
+        assert done.stderr == f"{kind}:{instance} has ended with status F.\n"
+    events = rows(registered("log", "--kind", "event", "--output", "json"))
     assert any("the host is down" in event["event_detail"] for event in events)
-    done = registered("end", "module", "999")
-    assert (done.returncode, "OM004" in done.stderr) == (1, True)
-    assert registered("end", "module", "m_stg").returncode == 2
+    done = registered("end", "run:999")
+    assert (done.returncode, "there is no run 999" in done.stderr) == (1, True)
+    for wrong in ("module:m_stg", "run:m_stg", str(inside)):  # the last one is a batchrun too
+        assert registered("end", wrong).returncode == 2
 
 
 def test_rename_and_retire(registered: Command) -> None:
-    assert registered("rename", "module", "m_stg", "m_first").returncode == 0
-    assert registered("rename", "batch", "b_child", "b_last").returncode == 0
-    modules = {row["module_code"] for row in rows(registered("module", "list", "--output", "json"))}
-    assert modules == {"m_first", "m_int"}
-    registered("run", "module", "m_int")  # fails: a rollback waits
-    refused = registered("retire", "module", "m_int")
-    assert (refused.returncode, "OM113" in refused.stderr) == (1, True)
-    for kind, code in (("module", "m_first"), ("batch", "b_last")):
-        assert registered("retire", kind, code).returncode == 0
-        listed = rows(registered(kind, "list", "--output", "json"))
-        assert [r["inactive_indicator"] for r in listed if r[f"{kind}_code"] == code] == ["Y"]
-    taken = registered("rename", "module", "m_first", "m_int")
-    assert (taken.returncode, "OM013" in taken.stderr) == (1, True)
+    def call(routine: str, **given: str) -> tuple[int, str]:
+        options = (word for name, value in given.items() for word in (f"--{name}", value))
+        done = registered("call", routine, *options)
+        return done.returncode, done.stderr
+
+    assert call("rename_module", module_code="m_stg", new_module_code="m_first") == (0, "")
+    assert call("rename_batch", batch_code="b_child", new_batch_code="b_last") == (0, "")
+    listed = rows(registered("report", "module_list", "--output", "json"))
+    assert {row["module_code"] for row in listed} == {"m_first", "m_int"}
+    registered("run", "m_int")  # fails: a rollback waits
+    code, told = call("retire_module", module_code="m_int")
+    assert (code, "OM113" in told) == (1, True)
+    for kind, name in (("module", "m_first"), ("batch", "b_last")):
+        assert call(f"retire_{kind}", **{f"{kind}_code": name})[0] == 0
+        listed = rows(registered("report", f"{kind}_list", "--output", "json"))
+        assert [r["inactive_indicator"] for r in listed if r[f"{kind}_code"] == name] == ["Y"]
+    code, told = call("rename_module", module_code="m_first", new_module_code="m_int")
+    assert (code, "OM013" in told) == (1, True)
 
 
 def test_removing_places(registered: Command, dsn: str) -> None:
-    assert registered("remove", "batch-module", "b_day", "m_stg").returncode == 0
-    assert registered("remove", "parent", "b_child", "b_day").returncode == 0
+    of_batch = ("call", "remove_module_from_batch", "--batch-code", "b_day", "--module-code")
+    assert registered(*of_batch, "m_stg").returncode == 0
+    of_parent = ("remove_batch_from_parent_batch", "--batch-code", "b_child")
+    assert registered("call", *of_parent, "--parent-batch-code", "b_day").returncode == 0
     assert one(
         dsn,
         "SELECT array_agg(coalesce(module_code, child_batch_code))"
         " FROM omd_report.batch_module_list WHERE batch_code = 'b_day'",
     ) == ["m_int"]
-    assert registered("remove", "batch-module", "b_day", "nowhere").returncode == 1
+    assert registered(*of_batch, "nowhere").returncode == 1
 
 
 def test_registering_how_a_module_is_rolled_back(registered: Command, dsn: str) -> None:
@@ -600,8 +639,9 @@ def test_registering_how_a_module_is_rolled_back(registered: Command, dsn: str) 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert one(dsn, templates) == 2
-    assert registered("remove", "rollback", "m_stg", "--step", "2").returncode == 0
-    assert registered("remove", "rollback", "m_stg").returncode == 0
+    removed = ("register_rollback", "--module-code", "m_stg", "--is-removed", "true")
+    assert registered("call", *removed, "--step", "2").returncode == 0
+    assert registered("call", *removed).returncode == 0
     assert one(dsn, templates) == 0
     refused = registered(
         "call", "register_rollback", "--module-code", "m_stg",

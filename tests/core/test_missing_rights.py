@@ -56,7 +56,7 @@ def test_a_call_names_the_role_and_who_grants_it(nobody: str, dsn: str) -> None:
         (("run", "m"), "omd_r"),
         (("retry", "m"), "omd_reader"),
         (("call", "register_frequency", "--frequency-code", "Never"), "omd_reader"),
-        (("delivery", "quarantine", "1"), "omd_"),
+        (("show", "--quarantine", "delivery:1"), "omd_reader"),
     ],
 )
 def test_the_command_line_says_it_always(

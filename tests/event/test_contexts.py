@@ -115,13 +115,11 @@ def test_what_the_database_performs_has_the_caller_of_the_command_too(
     def told(given: dict[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in given.items() if key in {*called, "dag"}}
 
-    run("module", "m_sql")
+    run("m_sql")
     assert last() == called
-    run("module", "m_sql", "--executable", "SELECT 2")
-    assert last() == called
-    run("module", "m_sql", "--execution-context", '{"traceparent": "mine", "dag": "nightly"}')
+    run("m_sql", "--context", '{"traceparent": "mine", "dag": "nightly"}')
     assert last() == {**called, "traceparent": "mine", "dag": "nightly"}
-    run("batch", "b_sql", "--execution-context", '{"dag": "nightly"}')
+    run("batch:b_sql", "--context", '{"dag": "nightly"}')
     assert last() == called
     (batch,) = newest(control, "batch", 1)
     assert told(batch.execution_context) == {**called, "dag": "nightly"}

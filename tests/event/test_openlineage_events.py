@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
+import omd
 from event.judges import check, facets, through_the_client
 from event.runs_of_all_kinds import CALLER, HOSTILE, ROOT, World
+from omd.programs.cli import send as command
+from support.workers import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -280,6 +284,34 @@ def test_columns_of_a_view_are_known_for_the_text_that_was_parsed(
     )
     event = world.event("dwh.all_of", "COMPLETE")
     assert (column_sources(event), used_columns(event)) == ({}, all_read)
+
+
+def test_columns_of_a_view_that_is_replaced_are_found_while_it_sends(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.conn.execute(
+        "CREATE OR REPLACE VIEW dwh.v_all AS SELECT t.pos, t.id, t.v FROM dwh.f AS t"
+    )
+    dsn = f"{world.conn.info.dsn} password={world.conn.info.password}"
+    told: list[str] = []
+    columns = command._Columns(lambda: omd.connect(dsn), told.append)
+    monkeypatch.setattr(command, "_LOOK", 0.05)
+    assert world.flow.rows(KNOWN) == [{"is_known": False}]
+    with columns.each_minute():
+        until(lambda: world.flow.rows(KNOWN) == [{"is_known": True}])
+    assert told == []
+
+
+def test_who_is_no_administrator_sends_and_looks_for_no_columns(
+    world: World, omd_here: Callable[..., Any]
+) -> None:
+    world.flow.call("omd_event.register_sink", sink_code="openlineage", sink_kind="OPENLINEAGE")
+    world.conn.execute("CREATE ROLE only_sends LOGIN PASSWORD 'x' IN ROLE omd_runner")
+    try:
+        dsn = make_conninfo(world.conn.info.dsn, user="only_sends", password="x")
+        assert "not looked for: that takes omd_admin" in send(omd_here, dsn)
+    finally:
+        world.conn.execute("DROP ROLE only_sends")
 
 
 def test_a_view_that_can_t_be_traced_is_shown_and_never_guessed(

@@ -34,7 +34,9 @@ SQL = [p for folder in ("procedures", "sql") for p in (ROOT / folder).rglob("*.s
 PYTHON = list((ROOT / "driver" / "omd").rglob("*.py"))
 # What is in the code of a page: a block, or a piece between backticks.
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-TYPED = re.compile(r"(?:^|(?<=[\s`$('\"]))omd ((?:-[\w-]+ )*[a-z][a-z-]*)((?: +[^\s`|;<>#)]+)*)")
+TYPED = re.compile(
+    r"(?:^|(?<=[\s`$('\"]))omd ((?:-[\w-]+ )*[a-z][a-z-]*)(?!\w)((?: +[^\s`|;<>#)]+)*)"
+)
 OWN = {"--dsn", "--output", "--help", "--debug", "--verbose"}
 
 

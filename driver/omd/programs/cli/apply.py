@@ -64,9 +64,9 @@ def _foreign_options(command: F) -> F:
             "--from",
             "foreign",
             type=click.Choice(FORMATS),
-            help="What the files are: the target/manifest.json of dbt, a contract of the Open Data"
-            " Contract Standard (3.0 to 3.2), a schema of Avro, a JSON Schema (draft 7, 2020-12),"
-            " or a suite of Great Expectations 1.x.",
+            help="What the files are: the target/manifest.json of dbt, events of OpenLineage, a"
+            " contract of the Open Data Contract Standard (3.0 to 3.2), a schema of Avro, a JSON"
+            " Schema (draft 7, 2020-12), or a suite of Great Expectations 1.x.",
         ),
     ):
         command = option(command)
@@ -120,7 +120,8 @@ def apply(
       ruleset, stage      the documents of define_ruleset and define_stage; JSON too
 
     With --from a file of another tool is taken, if nothing in it is left to decide. The models of
-    dbt become Modules that dbt performs: those that call omd.begin(), or while none does, all.
+    dbt become Modules that dbt performs: those that call omd.begin(), or while none does, all; so
+    do the jobs of OpenLineage, by their names, that make one table.
 
     \b
     Examples:

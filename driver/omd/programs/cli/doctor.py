@@ -90,7 +90,7 @@ def doctor(
     Examples:
       omd doctor                        what is wrong here?
       omd doctor --health               is the database of OMD_DSN well?
-      omd doctor --health --port 9464   is the worker that was started with --listen 9464?
+      omd doctor --health --port 9464   is the worker that listens there?
     """
     if health:
         return doctor_health.tell(dsn, port, _PROBE if timeout is None else timeout)

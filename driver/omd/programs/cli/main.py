@@ -60,13 +60,10 @@ _SECTIONS = {
 _PLACES = {name: place for section in _SECTIONS.values() for name, place in section.items()}
 
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
-_STILL = (
-    "control", "control:upkeep", "lineage", "dispatch",
-    "decision",
-)  # fmt: skip
+_STILL: tuple[str, ...] = ()
 
 _MANUAL = """\
-Operational metadata for data platforms: which loads run, may they run, what must be undone first.
+Operational metadata for data platforms: which load runs, what is undone.
 
 It lives in a PostgreSQL database, whose procedures decide; this command calls them. Anything it
 does, a DBA can do in psql.

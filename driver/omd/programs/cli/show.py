@@ -362,7 +362,7 @@ def show(
     run, batchrun, module, batch, topic, stage, ruleset, table, interface, agreement, delivery,
     export, task and recall; omd help things says more.
 
-    yaml is the document that omd apply takes, of an interface, stage, topic or Module; odcs is the
+    yaml is the document that omd apply takes, of what a file can register; odcs is the
     data contract of an interface, and mermaid the picture of its facts.
 
     \b
@@ -390,7 +390,7 @@ def show(
             else:
                 delivered.show_quarantine(control, int(found.key), output)
         elif output in ("yaml", "odcs", "mermaid"):
-            from omd.programs.cli.documents.shown import written
+            from omd.programs.cli.documents.registered import written
 
             click.echo(written(control, found, output), nl=False)
         elif found.kind in ("run", "batchrun"):

@@ -274,13 +274,13 @@ def _newest_by(view: str, known: Mapping[str, Named]) -> str:
 def _draw(link: Link) -> None:
     from omd._core.calls import Calls
     from omd.programs.report.flow import flow
-    from omd.programs.terminal.graph import FORMATS
+    from omd.programs.terminal.graph import as_mermaid
     from omd.rooms.report.rows import FlowNodesRow, FlowRow
 
     calls = Calls(link)
     shown = flow(calls.report(FlowRow), calls.report(FlowNodesRow))
     if shown.rows:
-        click.echo(FORMATS["mermaid"](*shown.drawn()))
+        click.echo(as_mermaid(*shown.drawn()))
     else:
         click.echo("(none)", err=True)
 

@@ -1,15 +1,15 @@
-"""A graph of what feeds what as text, DOT, Mermaid or SVG; names may hold any character."""
+"""A graph of what feeds what for Mermaid and for a page; names may hold any character."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.layout import TIP, after_each, layered
+from omd.programs.terminal.layout import TIP, layered
 from omd.programs.terminal.markup import Html, el, join
 from omd.programs.terminal.text import as_text, short
 
@@ -39,75 +39,17 @@ class Node:
         return "  ".join([*parts, *([str(short(self.note))] if self.note else [])])
 
 
-# For each kind, the colours of fill and border on a light ground, then on a dark one; graph.css has
-# the same for pages.
+# For each kind, the colours of fill and border; graph.css has them for pages.
 _COLOURS = {
-    "source": ("#edf0f3", "#7b8695", "#262e38", "#7f8b9b"),
-    "missing": ("#ffffff", "#d1372c", "#191f26", "#ee6055"),
-    "quiet": ("#e3f3eb", "#2f9468", "#15322a", "#3fae80"),
-    "ready": ("#ffffff", "#2f6fd6", "#191f26", "#5b95ee"),
-    "running": ("#e6effc", "#2f6fd6", "#18294a", "#5b95ee"),
-    "waiting": ("#fcf1da", "#b87503", "#372a10", "#d29a34"),
-    "failed": ("#fcebe9", "#d1372c", "#3d1d1b", "#ee6055"),
-    "inactive": ("#ffffff", "#7b8695", "#191f26", "#7f8b9b"),
+    "source": ("#edf0f3", "#7b8695"),
+    "missing": ("#ffffff", "#d1372c"),
+    "quiet": ("#e3f3eb", "#2f9468"),
+    "ready": ("#ffffff", "#2f6fd6"),
+    "running": ("#e6effc", "#2f6fd6"),
+    "waiting": ("#fcf1da", "#b87503"),
+    "failed": ("#fcebe9", "#d1372c"),
+    "inactive": ("#ffffff", "#7b8695"),
 }
-
-
-# Text -------------------------------------------------------------------------------------------
-
-
-def as_tree(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """Return each source with what is made of it; the branch of a node is shown once."""
-    by_name = {node.name: node for node in nodes}
-    after = after_each(edges)
-    fed = {target for _, target in edges}
-    shown: set[str] = set()
-    lines: list[str] = []
-    # A stack replaces recursion: a chain of topics may be longer than Python's recursion limit.
-    for root in [n.name for n in nodes if n.name not in fed] + [n.name for n in nodes]:
-        if root in shown:
-            continue
-        stack = [(root, "", "")]
-        while stack:
-            name, lead, below = stack.pop()
-            node = by_name[name]
-            again = name in shown and bool(after[name])
-            more = "(see above)" if again else node.second
-            lines.append(f"{lead}{node.label}  {more}".rstrip())
-            if name in shown:
-                continue
-            shown.add(name)
-            for number, child in enumerate(reversed(after[name])):
-                last = number == 0
-                stack.append(
-                    (child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
-                )
-    return "\n".join(lines)
-
-
-# DOT, Mermaid -----------------------------------------------------------------------------------
-
-
-def as_dot(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """Return the graph for Graphviz."""
-
-    def quoted(text: str) -> str:
-        return text.replace("\\", "\\\\").replace('"', '\\"')
-
-    number = {node.name: f"n{i}" for i, node in enumerate(nodes)}
-    lines = [
-        "digraph lineage {",
-        "  rankdir=LR;",
-        '  node [shape=box, style="rounded,filled", fontname="sans-serif"];',
-    ]
-    for node in nodes:
-        fill, border, *_ = _COLOURS[node.kind]
-        label = quoted(node.label) + (f"\\n{quoted(node.second)}" if node.second else "")
-        lines.append(
-            f'  {number[node.name]} [label="{label}", fillcolor="{fill}", color="{border}"];'
-        )
-    lines += [f"  {number[source]} -> {number[target]};" for source, target in edges]
-    return "\n".join([*lines, "}"])
 
 
 def as_mermaid(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
@@ -129,7 +71,7 @@ def as_mermaid(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     return "\n".join(lines)
 
 
-# SVG --------------------------------------------------------------------------------------------
+# A picture --------------------------------------------------------------------------------------
 
 _HEIGHT = 46
 _WIDEST = 44  # letters
@@ -137,21 +79,12 @@ _LETTER = 7.2
 _SMALLEST = 0.7  # of its size, where a picture shrinks
 
 
-def as_svg(nodes: Sequence[Node], edges: Sequence[Edge], title: str = "What feeds what") -> str:
-    """Return a file: sources are at the left, a node is right of all that it depends on."""
-    size, shapes = _drawn(nodes, edges)
-    head = f"""\
-<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">
-{el("title", title)}
-<style>{_style()}</style>
-{TIP}"""
-    return "\n".join([head, *shapes, "</svg>"])
-
-
 def picture(
     nodes: Sequence[Node], edges: Sequence[Edge], title: str, *, shrinks: bool = False
 ) -> Html:
-    """Return the same for a page, which has `STYLE`; a node leads to its ``href``.
+    """Return the graph for a page, which has `STYLE`; a node leads to its ``href``.
+
+    Sources are at the left, a node is right of all that it depends on.
 
     A picture that shrinks gets as narrow as its place, as long as its texts can be read.
     """
@@ -199,30 +132,9 @@ def _box(node: Node, left: float, top: float, width: float) -> Html:
     return box if node.href is None else el("a", box, href=node.href)
 
 
-def _style() -> str:
-    def of(kind: str, fill: str, border: str) -> str:
-        return f".{kind} .box{{fill:{fill};stroke:{border}}}.{kind} .lag{{fill:{border}}}"
-
-    light = "".join(of(kind, c[0], c[1]) for kind, c in _COLOURS.items())
-    dark = "".join(of(kind, c[2], c[3]) for kind, c in _COLOURS.items())
-    return (
-        "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1b2129}"
-        ".more{font-size:11px;opacity:.75}.box{stroke-width:1.3}"
-        ".edge{fill:none;stroke:#7b8695;stroke-width:1.2}.tip{fill:#7b8695}"
-        f"{light}@media(prefers-color-scheme:dark){{text{{fill:#e5e9ee}}{dark}}}"
-    )
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
-
-FORMATS: dict[str, Callable[[Sequence[Node], Sequence[Edge]], str]] = {
-    "text": as_tree,
-    "dot": as_dot,
-    "mermaid": as_mermaid,
-    "svg": as_svg,
-}
 
 # What a page has that holds a picture.
 STYLE = "\n" + Path(__file__).with_name("graph.css").read_text(encoding="utf-8")

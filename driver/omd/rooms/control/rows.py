@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
-from uuid import UUID
 
 from omd.rooms.control.codes import NextRunIndicator, ProcessingIndicator, Status
 
@@ -34,7 +33,6 @@ __all__ = [
     "ExplainBeginRow",
     "FailuresRow",
     "FindLeftRowsRow",
-    "FootprintRow",
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
     "ModuleInputsRow",
@@ -53,7 +51,6 @@ __all__ = [
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
-    "ServerRow",
     "SetNextRunIndicatorsAnswer",
     "TargetsWithoutIdentityRow",
     "ThroughputPerDayRow",
@@ -685,27 +682,6 @@ class FailuresRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FootprintRow:
-    """How much room each table of OMD takes, the largest first.
-
-    Attributes:
-        schema_name: The schema.
-        table_name: The table, or the part of one.
-        row_estimate: How many rows it has, as of the last VACUUM or ANALYZE.
-        table_bytes: Bytes of its rows.
-        index_bytes: Bytes of its indexes.
-    """
-
-    view: ClassVar[str] = "omd_report.footprint"
-
-    schema_name: str
-    table_name: str
-    row_estimate: int
-    table_bytes: int
-    index_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class ModuleExecutionLogRow:
     """Every Module Instance, with its duration so far and its row counts.
 
@@ -893,51 +869,6 @@ class ReadinessRow:
     problem_code: str
     problem: str
     command: str
-
-
-@dataclass(frozen=True, slots=True)
-class ServerRow:
-    """The server that this installation is known on, and the one on which it stands now: one row.
-
-    Attributes:
-        installation_id: The identity of the installation; a copy that is confirmed gets another
-            one.
-        installed_at: When it got its identity.
-        product_version: The version of OMD in this database.
-        is_copy: TRUE: an administrator has confirmed that this is a copy of another
-            installation.
-        on_failover: GO_ON: after a failover all go on. ASK: workers wait until an administrator
-            has confirmed it.
-        system_identifier: The identifier of the known server.
-        database_oid: The OID of the database there.
-        timeline_id: The timeline that is known.
-        server_start: The start of the server that is known.
-        present_system_identifier: The identifier of the present server.
-        present_database_oid: The OID of this database.
-        present_timeline_id: The present timeline; NULL: this is a standby.
-        present_server_start: When the server was started.
-        is_known: TRUE: workers, schedulers and loaders start. FALSE: they wait for
-            omd.confirm_server.
-        is_standby: TRUE: the server is a standby.
-    """
-
-    view: ClassVar[str] = "omd_report.server"
-
-    installation_id: UUID
-    installed_at: datetime
-    product_version: str
-    is_copy: bool
-    on_failover: str
-    system_identifier: int
-    database_oid: int
-    timeline_id: int
-    server_start: datetime
-    present_system_identifier: int
-    present_database_oid: int
-    present_timeline_id: int | None
-    present_server_start: datetime
-    is_known: bool
-    is_standby: bool
 
 
 @dataclass(frozen=True, slots=True)

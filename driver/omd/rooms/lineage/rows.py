@@ -12,8 +12,6 @@ from omd.rooms.lineage.codes import StepResult
 
 __all__ = [
     "BeginStepAnswer",
-    "LineageGraphRow",
-    "LineageLagRow",
     "LineageReadyRow",
     "LineageTopicsRow",
     "PlanRow",
@@ -120,71 +118,6 @@ class TopicDefinitionRow:
     tables: list[str]
     source_code: str | None
     block_view: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LineageGraphRow:
-    """Topics and what they depend on, with one row per dependency.
-
-    Attributes:
-        topic: The topic.
-        table_code: Its table.
-        processor: How the topic is made; NULL when it is a source.
-        engine: POSTGRES or SPARK.
-        ordinal: The place of the dependency, where 1 is the base table; NULL when the topic
-            depends on nothing.
-        depends_on: The dependency as it was registered; NULL when the topic depends on nothing.
-        source_topic: A topic that makes the dependency; NULL when none does.
-    """
-
-    view: ClassVar[str] = "omd_report.lineage_graph"
-
-    topic: str
-    table_code: str
-    processor: str | None
-    engine: str
-    ordinal: int | None
-    depends_on: str | None
-    source_topic: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LineageLagRow:
-    """Topics by lag with their blocker; the greatest lag comes first.
-
-    Attributes:
-        topic: The topic.
-        lag: How far the topic is behind its base table; NULL when it has not begun, or when
-            that is not known, as with a silent source.
-        blocker: The dependency that the topic waits for; NULL when there is none.
-        is_ready: TRUE when the topic may take a step now.
-        reason: Why the topic may take a step, or why it may not.
-        last_pos: The topic is complete up to this position: its pos; NULL when the topic has
-            not begun.
-        last_id: The topic is complete up to this position: its id; NULL when the topic has not
-            begun.
-        upto: The instant before which the topic may read; NULL when that is not known.
-        attempts: How many attempts at the planned block were made.
-        hostid: The holder of the topic; empty when there is none.
-        state: How the last step of the topic ended.
-        problem: What is wrong with the sources of the topic, in plain sentences; NULL when
-            nothing is.
-    """
-
-    view: ClassVar[str] = "omd_report.lineage_lag"
-
-    topic: str
-    lag: timedelta | None
-    blocker: str | None
-    is_ready: bool
-    reason: str
-    last_pos: datetime | None
-    last_id: int | None
-    upto: datetime | None
-    attempts: int
-    hostid: str
-    state: str
-    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)

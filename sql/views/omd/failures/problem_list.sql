@@ -60,7 +60,7 @@ SELECT
     'Batch ' || bi.batch_code AS subject,
     bi.end_datetime AS since,
     format('Its last run, Batch Instance %s, failed.', bi.batch_instance_id) AS text,
-    'omd run batch:' || omd.shell_argument(bi.batch_code) AS way_out
+    'omd run ' || omd.shell_argument('batch:' || bi.batch_code) AS way_out
 FROM omd.failed_batch AS bi
 WHERE
     NOT EXISTS (
@@ -113,7 +113,7 @@ SELECT
                 o.frequency_code, o.batch_instance_id
             )
     END AS text,
-    'omd run batch:' || omd.shell_argument(o.batch_code) AS way_out
+    'omd run ' || omd.shell_argument('batch:' || o.batch_code) AS way_out
 FROM omd.overdue_batch AS o
 UNION ALL
 SELECT

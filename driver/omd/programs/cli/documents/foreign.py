@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from omd.integrations.contracts.notes import Notes
 
 CONTRACTS = ("odcs", "avro", "json-schema", "gx")
-FORMATS = ("dbt", *CONTRACTS)
+FORMATS = ("dbt", "openlineage", *CONTRACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Taking:
             from omd.rooms.lineage.manifest import read_manifest
 
             return topic_file(read_manifest(path), self.select)
+        if self.format == "openlineage":
+            raise click.UsageError("the jobs of OpenLineage are no document; omd apply takes them.")
         from omd.programs.cli.documents.delivery import model_as_yaml
 
         model, notes = self.contract(path, strict=strict)
@@ -81,6 +83,8 @@ class Taking:
         """
         if self.format == "dbt":
             return [DbtModels(path, self.select, dry_run=dry_run) for path in paths]
+        if self.format == "openlineage":
+            return [Jobs(path, dry_run=dry_run) for path in paths]
         from omd.programs.cli.documents.delivery import ModelDocument, ModelFile
 
         return [
@@ -95,7 +99,57 @@ class Taking:
         ]
 
 
-class DbtModels(Documents):
+class _Modules(Documents):
+    """Modules of another tool, with their inputs."""
+
+    codes: Sequence[str]
+
+    def apply(self, connection: psycopg.Connection[Any]) -> Iterator[Change]:
+        """Register the Modules with their inputs."""
+        before = self._registered()
+        self._register(connection)
+        for name, now in self._registered().items():
+            yield from differences(name, before.get(name), now, now)
+
+    def _register(self, connection: psycopg.Connection[Any]) -> None:
+        raise NotImplementedError
+
+    def _registered(self) -> dict[str, dict[str, Any]]:
+        from omd.programs.cli.documents.control import registered
+        from omd.rooms.control.rows import ModuleInputsRow
+
+        known = registered(self.control, self.codes, ())
+        for row in self.control.report(
+            ModuleInputsRow, module_code=[*self.codes], order_by=["module_code", "table_code"]
+        ):
+            known[f"module:{row.module_code}"].setdefault("inputs", []).append(row.table_code)
+        return known
+
+
+class Jobs(_Modules):
+    """The jobs of OpenLineage events, which other programs run."""
+
+    def __init__(self, path: Path, *, dry_run: bool) -> None:
+        super().__init__(dry_run=dry_run)
+        from omd.integrations.lineage_events import read_jobs
+
+        self._jobs = read_jobs(path)
+        self.codes = list(self._jobs)
+
+    def _register(self, connection: psycopg.Connection[Any]) -> None:
+        from omd.integrations.dbt import AREA
+        from omd.rooms.control.rows import ModuleListRow
+
+        calls = self.control.calls.omd
+        there = {row.module_code for row in self.control.report(ModuleListRow)}
+        for code, job in self._jobs.items():
+            area = None if code in there else AREA
+            calls.register_module(code, area_code=area, table_code=next(iter(job.outputs)))
+        for code, job in self._jobs.items():  # one may read what the next one makes
+            calls.declare_inputs(code, [*job.inputs])
+
+
+class DbtModels(_Modules):
     """The models of a project of dbt, which are Modules that dbt performs."""
 
     def __init__(self, path: Path, select: Sequence[str], *, dry_run: bool) -> None:
@@ -107,15 +161,12 @@ class DbtModels(Documents):
         self._manifest = read_manifest(path)
         nodes, self._are_begun = modules_of(self._manifest)
         self._nodes = [n for n in nodes if not select or any(is_selected(n, p) for p in select)]
+        self.codes = [node.code for node in self._nodes]
 
-    def apply(self, connection: psycopg.Connection[Any]) -> Iterator[Change]:
-        """Register the Modules with their inputs."""
+    def _register(self, connection: psycopg.Connection[Any]) -> None:
         from omd.integrations.dbt import register
 
-        before = self._registered()
         done = register(self.control, connection, self._manifest, self._nodes)
-        for name, now in self._registered().items():
-            yield from differences(name, before.get(name), now, now)
         if not self._are_begun:
             self.remarks.append(
                 "No model calls omd.begin() yet: add the hooks to dbt_project.yml, as the package's"
@@ -128,15 +179,3 @@ class DbtModels(Documents):
                 f" see omd call register_rollback --help. They are {', '.join(left[:20])}"
                 f"{' …' if len(left) > 20 else ''}."
             )
-
-    def _registered(self) -> dict[str, dict[str, Any]]:
-        from omd.programs.cli.documents.control import registered
-        from omd.rooms.control.rows import ModuleInputsRow
-
-        codes = [node.code for node in self._nodes]
-        known = registered(self.control, codes, ())
-        for row in self.control.report(
-            ModuleInputsRow, module_code=codes, order_by=["module_code", "table_code"]
-        ):
-            known[f"module:{row.module_code}"].setdefault("inputs", []).append(row.table_code)
-        return known

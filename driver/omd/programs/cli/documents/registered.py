@@ -1,10 +1,10 @@
-"""What is registered, as the documents that ``omd apply`` takes."""
+"""A thing as a document: what ``omd apply`` takes, a data contract, a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,51 +13,43 @@ from omd.programs.terminal.yaml_file import as_yaml
 
 if TYPE_CHECKING:
     from omd.doors.control import Control
+    from omd.programs.cli.things import Thing
 
 
-class Thing(Protocol):
-    """What `omd.programs.cli.things.find` has newest."""
+def written(control: Control, thing: Thing, output: str) -> str:
+    """Return the document of a thing; applying its yaml changes nothing.
 
-    @property
-    def kind(self) -> str:
-        """What it is, such as batch."""
-
-    @property
-    def key(self) -> Any:
-        """Its code."""
-
-
-def document(control: Control, thing: Thing) -> str:
-    """Return the document of a thing as YAML; applying it changes nothing.
+    Args:
+        control: the connection.
+        thing: what it is about.
+        output: yaml, odcs or mermaid.
 
     Raises:
-        click.UsageError: no document says what it is.
+        click.UsageError: a thing of this kind has none.
         OmdError: there is none of this code.
     """
-    if thing.kind == "module":
-        return _module(control, thing.key)
-    if thing.kind in _OF_KIND:
-        return _OF_KIND[thing.kind](control, thing.key)
-    raise click.UsageError(
-        f"{thing.kind}:{thing.key} has no document; {', '.join(('module', *_OF_KIND))} have one."
-    )
+    write = _WRITERS.get((thing.kind, output))
+    if write is None:
+        kinds = " or ".join(kind for kind, of in _WRITERS if of == output)
+        raise click.UsageError(f"--output {output} is of {kinds}, and {thing} is none.")
+    return write(control, str(thing.key))
 
 
-def contract(control: Control, thing: Thing) -> str:
-    """Return the model of an interface as a contract of the Open Data Contract Standard.
-
-    Raises:
-        click.UsageError: it is no interface.
-        OmdError: there is none of this code.
-    """
+def _contract(control: Control, code: str) -> str:
+    """Return the model of an interface as a contract of the Open Data Contract Standard."""
     from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
     from omd.rooms.delivery.rows import DeliveryModelsRow
 
-    if thing.kind != "interface":
-        raise click.UsageError(f"{thing.kind}:{thing.key} has no contract; an interface has one.")
-    model = control.calls.omd_delivery.model_document(thing.key)
-    [row] = control.report(DeliveryModelsRow, interface_code=thing.key)
+    model = control.calls.omd_delivery.model_document(code)
+    [row] = control.report(DeliveryModelsRow, interface_code=code)
     return contract_as_yaml(odcs_contract(model, row.model_version))
+
+
+def _picture(control: Control, code: str) -> str:
+    """Return the facts of an interface as a picture."""
+    from omd.programs.report.diagram import as_mermaid, read_model
+
+    return as_mermaid(read_model(control.facts, code))
 
 
 # What register_module makes of what is not given.
@@ -198,13 +190,16 @@ def _model(control: Control, interface: str, **which: Any) -> str:
     return model_as_yaml(whole_document(model, rows))
 
 
-_OF_KIND = {
-    "batch": _batch,
-    "topic": _topic,
-    "stage": _stage,
-    "ruleset": _ruleset,
-    "interface": _interface,
-    "agreement": _agreement,
+_WRITERS: dict[tuple[str, str], Callable[[Control, str], str]] = {
+    ("module", "yaml"): _module,
+    ("batch", "yaml"): _batch,
+    ("topic", "yaml"): _topic,
+    ("stage", "yaml"): _stage,
+    ("ruleset", "yaml"): _ruleset,
+    ("interface", "yaml"): _interface,
+    ("agreement", "yaml"): _agreement,
+    ("interface", "odcs"): _contract,
+    ("interface", "mermaid"): _picture,
 }
 
 

@@ -53,8 +53,9 @@ class _Story(Night):
             "SELECT delivery_id AS id FROM omd_report.delivery_log"
             " WHERE agreement_code = 'nyc_night' AND snapshot_datetime = '2013-01-03Z'"
         )["id"]
-        self.say(f"  $ omd recall delivery:{self.wrong} --reason 'hours for minutes'")
-        self.call("recall", f"delivery:{self.wrong}", "--reason", "hours for minutes")
+        target = f"delivery:{self.wrong}"
+        self.say(f"  $ omd recall {target} --reason 'hours for minutes'")
+        self.call("recall", target, "--reason", "hours for minutes")
         self.recall_id = self.one("SELECT max(recall_id) AS id FROM omd_report.recalls")["id"]
         self.sql(
             "SELECT position, action, relation, module_code, table_code, rows_go, rows_back"  # noqa: S608
