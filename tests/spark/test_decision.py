@@ -283,7 +283,7 @@ def test_a_run_on_spark_that_fails_says_why_and_its_rows_are_rolled_back(
         assert text in str(done.error)
         assert done.detail is not None
     room.define(document())
-    told = omd_here("decision", "run", "s", "--engine", "SPARK", dsn=dsn)
+    told = omd_here("run", "s", "--engine", "SPARK", dsn=dsn)
     assert told.returncode == 0
     assert "rolled back Module Instances" in told.stderr
     assert room.one("SELECT count(DISTINCT omd_insert_module_instance_id) FROM app.out") == 1

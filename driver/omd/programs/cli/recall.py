@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.programs.cli.common import dsn_option, opener
+from omd.programs.cli.common import dsn_option, open_control, opener
+from omd.programs.cli.things import find
 from omd.programs.terminal.commands import ExitCode, Group
 from omd.programs.terminal.options import document_option, instant, output_option
 from omd.programs.terminal.tables import show, show_document, show_pairs, titled
 from omd.programs.terminal.text import row_dict
 from omd.rooms.control.codes import exit_code
+
+if TYPE_CHECKING:
+    from omd.doors.control import Control
 
 _open = opener(lambda control: control.provenance)
 
@@ -21,11 +25,12 @@ ITEMS = titled(
     " table_code AS table, relation, because_of AS because, is_exact AS exact, rows_go, rows_back,"
     " comes_again, problem"
 )
-# The argument of plan_recall for each kind of target that has a number.
+# The argument of plan_recall for each kind of target.
 _TARGETS = {
     "run": "module_instance_id",
     "delivery": "delivery_id",
     "batchrun": "batch_instance_id",
+    "agreement": "agreement_code",
 }
 
 
@@ -115,8 +120,10 @@ def recall(
       omd recall run:4711 --reason "wrong rate" --execute      plans and takes back at once
       omd show recall:3                                        what went, and what comes again
     """
-    of = {**_target(target, since), "reason": reason, "awaits_correction": await_correction}
-    with _open(dsn) as room:
+    with open_control(dsn) as control:
+        room = control.provenance
+        of = {**_target(control, target, since), "reason": reason}
+        of["awaits_correction"] = await_correction
         if execute:
             done = room._recall_at_once(**of, accept=accept, wait=timedelta(seconds=wait))
             show(room._items(done.recall_id), ITEMS, output)
@@ -133,21 +140,14 @@ def recall(
     return ExitCode.FAILURE if planned.blocked else ExitCode.OK
 
 
-def _target(text: str, since: datetime | None) -> dict[str, Any]:
+def _target(control: Control, text: str, since: datetime | None) -> dict[str, Any]:
     """Return the target as `plan_recall` takes it."""
-    kind, _, key = text.partition(":")
-    target: dict[str, Any]
     if text == "stale":
-        target = {"is_stale": True}
-    elif kind == "agreement" and key:
-        target = {"agreement_code": key}
-    elif kind in _TARGETS and key.isdecimal():
-        target = {_TARGETS[kind]: int(key)}
+        kind, target = text, {"is_stale": True}
     else:
-        raise click.UsageError(
-            f"{text} is no target: it is run:ID, delivery:ID, batchrun:ID, agreement:CODE or stale."
-        )
-    if (since is None) == ("agreement_code" in target):
+        thing = find(control, text, among=tuple(_TARGETS))
+        kind, target = thing.kind, {_TARGETS[thing.kind]: thing.key}
+    if (since is None) == (kind == "agreement"):
         raise click.UsageError(
             "An agreement needs --since." if since is None else f"{text} takes no --since."
         )

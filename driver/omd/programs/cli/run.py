@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.engines import SPARK
+from omd.doors.registry import ENGINES
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.cli.log import BATCH_RUN, MODULE_RUN, newest
 from omd.programs.cli.things import find
 from omd.programs.terminal.commands import ExitCode
-from omd.programs.terminal.options import document_option, json_value, seconds
+from omd.programs.terminal.options import document_option, instant, json_value, seconds
 from omd.programs.terminal.tables import show, show_document, show_pairs
 from omd.programs.terminal.text import row_dict, short
 from omd.rooms.control.codes import exit_code
@@ -51,6 +52,29 @@ _ENDLESS = ("BATCH", "JOB", "SQL")
 @click.option(
     "--master", metavar="URL", help="Spark's master for runs on Spark; local[*] by default."
 )
+@click.option(
+    "--engine",
+    type=click.Choice(list(ENGINES), case_sensitive=False),
+    help="Of a stage: by default the database, or Spark where the kind of the ruleset needs it.",
+)
+@click.option(
+    "--end-value",
+    callback=instant,
+    metavar="INSTANT",
+    help="Of a stage with a window: up to where it reads, by default now less its delay.",
+)
+@click.option(
+    "--end-id",
+    type=int,
+    metavar="CHANGE",
+    help="Of a stage whose window goes by changes: the last one that it reads.",
+)
+@click.option(
+    "--effective-at",
+    callback=instant,
+    metavar="INSTANT",
+    help="Of a stage: the moment for which the version of its ruleset is chosen, by default now.",
+)
 def run(
     code: str,
     dsn: str,
@@ -61,6 +85,7 @@ def run(
     batch_instance: int | None,
     context: Any,
     master: str | None,
+    **of_stage: Any,
 ) -> int:
     """Run a Module of any kind, or a Batch.
 
@@ -81,6 +106,10 @@ def run(
     with open_control(dsn) as control:
         found = find(control, code, among=("module", "batch", "topic", "stage"))
         is_batch = found.kind == "batch"
+        of_stage = {name: value for name, value in of_stage.items() if value is not None}
+        if of_stage and (found.kind != "stage" or context is not None or dry_run):
+            option = next(iter(of_stage)).replace("_", "-")
+            raise click.UsageError(f"--{option} is for the run of a stage, without a context.")
         its = str(found.key) if is_batch else found.module_code
         if dry_run:
             _preview(control, its, is_batch, batch_instance, output)
@@ -101,6 +130,11 @@ def run(
             def session() -> Any:
                 return engines[SPARK].session(master)
 
+            if of_stage:
+                its_session = session() if of_stage.get("engine") == SPARK else None
+                return control.decision.run(
+                    str(found.key), spark=its_session, batch=batch_instance, **of_stage
+                )
             if is_batch:
                 return control.run_batch(
                     its, parent=batch_instance, session=session, context=context

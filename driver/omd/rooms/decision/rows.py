@@ -13,7 +13,6 @@ __all__ = [
     "BeginStageAnswer",
     "CyclesRow",
     "DecisionLastRejectsRow",
-    "DecisionRejectLogRow",
     "DecisionRulesetListRow",
     "DecisionRunLogRow",
     "DecisionStageListRow",
@@ -135,40 +134,6 @@ class DecisionLastRejectsRow:
     end_datetime: datetime
     rows_input: int
     rows_rejected: int
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionRejectLogRow:
-    """The rejected records of runs that count.
-
-    Attributes:
-        module_instance_id: The run.
-        stage_code: The stage.
-        wave: The wave; NULL: the stage has none, or it is NULL.
-        link: The link that the record came from.
-        arrival: Its arrival number.
-        code: ERRORCODE: LEFTOVER or KEY_MISMATCH.
-        text: ERRORTEXT: why, in words.
-        key: The key columns of the record; NULL in BATCH and on a buffer link.
-        cycle_no: The attempt that failed; NULL: the record was in none.
-        cause_link: The first link that had no record for that attempt; NULL: the record was in
-            none.
-        record: The record; NULL for who has not omd_data_reader.
-    """
-
-    view: ClassVar[str] = "omd_report.decision_reject_log"
-
-    module_instance_id: int
-    stage_code: str
-    wave: str | None
-    link: str
-    arrival: int
-    code: str
-    text: str
-    key: dict[str, Any] | None
-    cycle_no: int | None
-    cause_link: str | None
-    record: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
