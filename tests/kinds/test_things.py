@@ -95,6 +95,7 @@ def test_each_kind_is_shown(platform: Platform, omd_here: Omd, dsn: str) -> None
     platform.come(1, 2, 3)
     platform.conn.execute("INSERT INTO app.a VALUES (1, 1, 'x')")
     platform.go_batch("night")
+    agreement = platform.one("SELECT agreement_code FROM omd_report.delivery_agreements")
     for thing, titles in {
         "made": ["Work", "Last runs"],
         "app.dst": ["Work", "Inputs", "Lag", "Reads", "Last runs"],
@@ -106,7 +107,7 @@ def test_each_kind_is_shown(platform: Platform, omd_here: Omd, dsn: str) -> None
         "table:app.a": ["Read by"],
         "table:app.dst": ["Written by"],
         "interface:shop": ["Facts", "Agreements", "Marks", "Constraints"],
-        "agreement:shop": [],
+        f"agreement:{agreement}": [],
         "batchrun:1": ["Modules"],
         "run:1": [],
     }.items():
