@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd.programs.cli.common import checked_dsn, dsn_option, open_link, proposals
-from omd.programs.report.rows import report
 from omd.programs.terminal.commands import meant
 from omd.programs.terminal.options import document_option
 from omd.programs.terminal.tables import render, show_document, show_table
@@ -294,6 +293,3 @@ def call(context: click.Context, /, output: str, **given: Any) -> None:
         render(answers, signature.answer, output)
     else:
         show_document(answers[0])
-
-
-commands: list[click.Command] = [call, report]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
@@ -13,17 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from omd._core.program import python
-from omd.doors.registry import schema_of
 from omd.programs.terminal.commands import ExitCode
-from omd.programs.terminal.options import (
-    call_arguments,
-    call_options,
-    limit_option,
-    output_option,
-    singular,
-)
-from omd.programs.terminal.tables import show, tell_more, titled
-from omd.programs.terminal.text import as_text, short
 
 if TYPE_CHECKING:
     import psycopg
@@ -66,137 +55,6 @@ def checked_dsn(_ctx: click.Context, _parameter: click.Parameter | None, value: 
 
 # The database of the command, for the message of its failure.
 _asked: ContextVar[str | None] = ContextVar("omd_dsn", default=None)
-
-
-def add_call(
-    group: click.Group,
-    name: str,
-    call: Callable[..., Any],
-    *,
-    about: str,
-    done: str,
-    negations: Mapping[str, str] | None = None,
-    without: Sequence[str] = (),
-    names: Mapping[str, str] | None = None,
-    given: Sequence[click.Parameter] = (),
-) -> None:
-    """Add a command that makes one generated call and tells on stderr what it did.
-
-    Its arguments are those that the call needs; its options are those of `call_options`. Where None
-    removes what the call sets, ``--remove`` stands for it.
-
-    Args:
-        group: it gets the command.
-        name: of the command.
-        call: the method.
-        about: its help.
-        done: what is printed; {argument} stands for a value, {answer} for what the call answers.
-        negations: see `call_options`.
-        without: see `call_options`.
-        names: see `call_options`.
-        given: parameters of the command for arguments that get no option.
-    """
-    signature = inspect.signature(call).parameters.values()
-    needed = [p for p in signature if p.default is p.empty and p.name != "self"]
-    room = call.__module__.split(".")[2]  # omd.rooms.<room>.calls
-    removing = {p.name for p in needed if str(p.annotation).endswith("| None")}
-
-    @group.command(name, help=about)
-    @dsn_option
-    @call_options(call, negations, without, names)
-    def command(dsn: str, **given: Any) -> None:
-        is_removed = removing and given.pop("remove")
-        if removing and is_removed == any(given[argument] for argument in removing):
-            raise click.UsageError("Give either a value or --remove.")
-        values = call_arguments(given)
-        with open_control(dsn) as control:
-            answer = getattr(getattr(control.calls, schema_of(room)), call.__name__)(**values)
-        shown = {argument: as_text(short(value)) for argument, value in values.items()}
-        what = "Removed." if is_removed else done.format(answer=short(answer), **shown)
-        click.echo(what, err=True)
-
-    for parameter in needed:
-        is_list = str(parameter.annotation).startswith("Sequence")
-        command.params.append(
-            click.Argument(
-                [parameter.name],
-                type=int if parameter.annotation == "int" else str,
-                metavar=singular(parameter.name).upper() + "..." if is_list else None,
-                nargs=-1 if is_list else 1,
-                required=parameter.name not in removing,
-            )
-        )
-    command.params += given
-    if removing:
-        command.params.append(click.Option(["--remove"], is_flag=True, help="Remove it."))
-
-
-def add_view(
-    group: click.Group,
-    name: str,
-    about: str,
-    select: str,
-    order_by: Sequence[str],
-    *,
-    room: str,
-    view: str | None = None,
-    filters: Mapping[str, str] | None = None,
-    newest: str | None = None,
-    arranged: Callable[[list[Any], str], list[Any]] | None = None,
-    judged: Callable[[list[Any]], ExitCode] | None = None,
-) -> None:
-    """Add a command that shows a report of a room.
-
-    Args:
-        group: it gets the command.
-        name: of the command.
-        about: its help.
-        select: the columns of the table; see `titled`.
-        order_by: columns.
-        room: the door of `omd.Control` to the report.
-        view: the view, after the name of the room; without it that of the command.
-        filters: the options that choose rows by columns, as far as the table has them.
-        newest: there may be many rows, so the newest ones are shown, the newest FIRST or LAST.
-        arranged: changes the rows for an output.
-        judged: tells more about the rows, and returns the exit code.
-    """
-    columns = titled(select)
-    of_room = "" if room == "control" else f"{room}_"
-
-    @group.command(name, help=about)
-    @dsn_option
-    @output_option
-    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
-        with open_control(dsn) as control:
-            rows = control.report(
-                f"{of_room}{view or name}",
-                order_by=order_by,
-                descending=newest is not None,
-                limit=limit,
-                **equal,
-            )
-        shown = rows[::-1] if newest == "LAST" else rows
-        show(shown if arranged is None else arranged(shown, output), columns, output)
-        tell_more(rows, limit)
-        return ExitCode.OK if judged is None else judged(rows)
-
-    for column, option in (filters or {}).items():
-        if column in columns.values():
-            command.params.append(_filter(column, option))
-    if newest is not None:
-        limit_option()(command)
-
-
-def _filter(column: str, option: str) -> click.Option:
-    """Return the option that shows only the rows with a value."""
-    metavar = {"id": "ID", "status": "STATUS"}.get(column.rpartition("_")[2], "CODE")
-    return click.Option(
-        [f"--{option}", column],
-        type=int if metavar == "ID" else str,
-        metavar=metavar,
-        help=f"Only this {option}.",
-        callback=lambda _c, _p, v: v.upper() if metavar == "STATUS" and v else v,
-    )
 
 
 _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE")

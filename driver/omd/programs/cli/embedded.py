@@ -125,6 +125,3 @@ def psql(home: Path | None, arguments: tuple[str, ...]) -> None:
     from omd.programs import embedded as server
 
     server.psql(home, arguments)
-
-
-commands = [embedded]

@@ -320,6 +320,3 @@ def _log_to_stderr() -> None:
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
         log.addHandler(handler)
     log.setLevel(logging.INFO)
-
-
-commands = [web]

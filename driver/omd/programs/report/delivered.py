@@ -68,10 +68,3 @@ def show_quarantine(control: Control, delivery_id: int, output: str) -> None:
         click.echo(f"There may be more than {_SAMPLES}: {others}", err=True)
     if not samples:
         click.echo(f"Run {attempt} of delivery {delivery_id} has registered no samples.", err=True)
-
-
-def interface_as_mermaid(control: Control, code: str) -> str:
-    """Return the anchors and contexts of an interface, and which anchor names which."""
-    from omd.programs.report.diagram import as_mermaid, read_model
-
-    return as_mermaid(read_model(control.facts, code))

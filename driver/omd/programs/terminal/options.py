@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -97,108 +96,6 @@ def grace_option(what: str) -> Callable[[F], F]:
         show_default=True,
         help=f"Seconds that running {what} have to end after SIGTERM or Ctrl-C.",
     )
-
-
-def limit_option(most: int | None = None) -> Callable[[F], F]:
-    """Add ``--limit``, how many rows are shown; `tell_more` says when there may be others."""
-    return click.option(
-        "--limit",
-        type=click.IntRange(1, most),
-        default=100,
-        show_default=True,
-        help="How many rows.",
-    )
-
-
-def call_options(
-    call: Callable[..., Any],
-    negations: Mapping[str, str] | None = None,
-    without: Sequence[str] = (),
-    names: Mapping[str, str] | None = None,
-) -> Callable[[F], F]:
-    """Add an option for each optional argument of a generated call, under its name.
-
-    Its help is what the docstring says about the argument. A list becomes an option that may be
-    repeated and is named in the singular; a truth value becomes a pair of options; an object is
-    given as JSON. The command passes what it gets to `call_arguments`.
-
-    Args:
-        call: the method.
-        negations: for truth values, the name of the option that says no.
-        without: the arguments that get no option.
-        names: for arguments, another name of the option.
-    """
-    texts = _argument_texts(call)
-    options = [
-        _call_option(
-            name,
-            str(parameter.annotation),
-            (names or {}).get(name),
-            texts.get(name, ""),
-            (negations or {}).get(name),
-        )
-        for name, parameter in inspect.signature(call).parameters.items()
-        if parameter.default is not parameter.empty and name not in without
-    ]
-
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def singular(name: str) -> str:
-    """Return the name of one of several values; depends_on stays."""
-    for end, of_one in (("criteria", "criterion"), ("ses", "s"), ("s", "")):
-        if name.endswith(end):
-            return name.removesuffix(end) + of_one
-    return name
-
-
-def _call_option(
-    name: str, type_: str, option: str | None, text: str, negation: str | None
-) -> Callable[[F], F]:
-    about = f"{text[:1].upper()}{text[1:]}"
-    option = option or (singular(name) if type_.startswith("Sequence") else name).replace("_", "-")
-    if name == "inactive_indicator":
-        active = "Whether it is inactive, that is, not run."
-        return click.option("--inactive/--active", name, default=None, help=active)
-    if type_.startswith("bool"):
-        flags = f"--{option}/--{negation or f'no-{option}'}"
-        return click.option(flags, name, default=None, help=about)
-    if type_.startswith("Sequence"):
-        about = f"{about.removesuffix('.')}; may be repeated, an empty text is an empty list."
-        return click.option(f"--{option}", name, multiple=True, metavar="TEXT", help=about)
-    if type_.startswith("Mapping"):
-        return click.option(f"--{option}", name, callback=json_value, metavar="JSON", help=about)
-    if type_.startswith("datetime"):
-        return click.option(f"--{option}", name, callback=instant, metavar="INSTANT", help=about)
-    if type_.startswith("int"):
-        return click.option(f"--{option}", name, type=int, metavar="NUMBER", help=about)
-    return click.option(f"--{option}", name, metavar="TEXT", help=about)
-
-
-def call_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the options of `call_options` as arguments of the call."""
-    arguments: dict[str, Any] = {}
-    for name, value in given.items():
-        if isinstance(value, tuple):
-            arguments[name] = [text for text in value if text] if value else None
-        elif name == "inactive_indicator" and value is not None:
-            arguments[name] = "Y" if value else "N"
-        else:
-            arguments[name] = value
-    return arguments
-
-
-def _argument_texts(call: Callable[..., Any]) -> dict[str, str]:
-    """Return what a docstring says about each argument."""
-    _, _, section = (inspect.getdoc(call) or "").partition("\nArgs:\n")
-    section = section.partition("\n\n")[0].replace("``", "")
-    entries = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in entries}
 
 
 def json_value(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> Any:
