@@ -86,7 +86,7 @@ class Manual(Helpful):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; who types a former one is told which has taken its place."""
+        """Return the command; who types a former one learns which has taken its place."""
         refuse_former(ctx, args)
         return super().resolve_command(ctx, args)
 
