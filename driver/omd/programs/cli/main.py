@@ -96,7 +96,7 @@ class Manual(Helpful):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; who types a former one is told which has taken its place."""
+        """Return the command; who types a former one learns which has taken its place."""
         if self.get_command(ctx, args[0]) is None or args[0] in self.list_commands(ctx):
             refuse_former(ctx, args)
         return super().resolve_command(ctx, args)
