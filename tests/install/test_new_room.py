@@ -148,4 +148,4 @@ def test_a_new_room_needs_its_folders_and_two_lines(house: Path, empty_dsn: str)
     omd("call", "omd_empty.add_thing", "--thing-code", "y", "--is-known", "true")
     assert omd("report", "thing_list", "--output", "csv") == "thing_id,thing_code\n1,x\n3,y\n"
     python("-c", "import omd; omd.errors.lookup('OM015')")
-    assert "Says nothing" in omd("empty", "add", "--help")
+    assert "Says nothing" in omd("call", "omd_empty.add_thing", "--help")
