@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -90,46 +90,6 @@ class Empty(Door, EmptyCalls):
     pass
 """
 
-CLI = """\
-import click
-
-from omd.programs.terminal.commands import Group
-from omd.programs.terminal.options import call_arguments, call_options
-from omd.programs.cli.common import dsn_option, open_control
-from omd.programs.terminal.options import output_option
-from omd.programs.terminal.tables import show
-from omd.rooms.empty.calls import EmptyCalls
-
-
-@click.group(cls=Group)
-def empty():
-    "Things."
-
-
-@empty.command()
-@click.argument("code")
-@dsn_option
-@call_options(EmptyCalls.add_thing)
-def add(code, dsn, **told):
-    "Add a thing."
-    with open_control(dsn) as control:
-        control.empty.add_thing(code, **call_arguments(told))
-
-
-@empty.command("list")
-@dsn_option
-@output_option
-def list_things(dsn, output):
-    "List the things."
-    from omd.rooms.empty.rows import ThingListRow
-
-    with open_control(dsn) as control:
-        show(control.empty.report(ThingListRow), {"thing": "thing_code"}, output)
-
-
-commands = [empty]
-"""
-
 FILES = {
     "migrations/V999__empty.sql": MIGRATION,
     "procedures/omd_empty/add_thing.sql": ROUTINE,
@@ -138,7 +98,6 @@ FILES = {
     "sql/install/omd_empty.sql": LIST,
     "driver/omd/rooms/empty/__init__.py": '"""Things."""\n',
     "driver/omd/doors/empty.py": DOOR,
-    "driver/omd/programs/cli/empty.py": CLI,
 }
 LINES = {
     "driver/omd/doors/registry.py": ('    "lineage": "Lineage",\n', '    "empty": "Empty",\n'),
@@ -151,6 +110,9 @@ def house(tmp_path: Path) -> Path:
     """A copy of the repository with one more room, for which nothing is generated yet."""
     for name in ("driver", "migrations", "procedures", "sql", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    former = tmp_path / "docs/reference/former.tsv"
+    former.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "docs/reference/former.tsv", former)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -191,13 +153,11 @@ def test_a_new_room_needs_its_folders_and_two_lines(house: Path, empty_dsn: str)
     assert "### omd_empty.add_thing" in reference
     assert "## omd_report.thing_list" in (house / "docs/reference/views.md").read_text()
     call = (
-        "import omd, inspect; control = omd.connect();"
-        "print(control.empty.add_thing('x'), control.empty.add_thing('x'));"
-        "print(inspect.getdoc(type(control).empty))"
+        "import omd; control = omd.connect();"
+        "add = control.calls.omd_empty.add_thing; print(add('x'), add('x'))"
     )
-    assert python("-c", call) == "1 1\nEmpty: a room with one table.\n"
-    omd("empty", "add", "y", "--is-known")
-    assert omd("empty", "list", "--output", "csv") == "thing_id,thing_code\n1,x\n3,y\n"
-    assert re.search(r"(?m)^  Empty +empty$", omd("--help"))
-    python("-c", "import omd; omd.errors.lookup('OM015')")
-    assert "Says nothing" in omd("empty", "add", "--help")
+    assert python("-c", call) == "1 1\n"
+    added = omd("call", "omd_empty.add_thing", "--thing-code", "y", "--output", "json")
+    assert json.loads(added) == {"thing_id": 3}
+    assert omd("report", "thing_list", "--output", "csv") == "thing_id,thing_code\n1,x\n3,y\n"
+    assert "Says nothing" in omd("call", "omd_empty.add_thing", "--help")
