@@ -35,7 +35,7 @@ PYTHON = list((ROOT / "driver" / "omd").rglob("*.py"))
 # What is in the code of a page: a block, or a piece between backticks.
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(
-    r"(?:^|(?<=[\s`$('\"]))omd ((?:-[\w-]+ )*[a-z][a-z-]*)(?!\w)((?: +[^\s`|;<>#)]+)*)"
+    r"(?:^|(?<=[\s`$('\"]))omd ((?:-[\w-]+ )*[a-z][a-z-]*)(?!\w)((?: +(?!\"?\$\()[^\s`|;<>#)]+)*)"
 )
 OWN = {"--dsn", "--output", "--help", "--debug", "--verbose"}
 
@@ -74,10 +74,12 @@ def wrong(verb: str, rest: str, *, strictly: bool) -> str | None:
 
 
 def typed(text: str, *, strictly: bool) -> Iterator[str]:
-    """Yield each command of a text that is not one, and why."""
-    for match in TYPED.finditer(text.replace("\\\n", " ")):
+    """Yield what is wrong with each command of a text; what begins a line can only be one."""
+    text = text.replace("\\\n", " ")
+    for match in TYPED.finditer(text):
+        is_first = text[: match.start()].endswith(("\n", "`", "\n$ ")) or match.start() == 0
         verb = match[1].split()[-1]
-        if (why := wrong(verb, match[2], strictly=strictly)) is not None:
+        if (why := wrong(verb, match[2], strictly=strictly and is_first)) is not None:
             yield f"{match[0].strip()!r}: {why}"
 
 

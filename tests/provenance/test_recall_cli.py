@@ -107,11 +107,13 @@ def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], ds
             "SELECT module_code FROM omd_report.module_execution_log WHERE module_instance_id = %s",
             done.instance_id,
         ) == "provenance.recall"  # fmt: skip
-        assert room._recall_of(planned.recall_id).recall_status == "EXECUTED"
+        [row] = control.report("recalls", recall_id=planned.recall_id)
+        assert row.recall_status == "EXECUTED"
         with pytest.raises(lookup("OM090")):
-            room._recall_of(99)
+            room.recall(99, wait=timedelta(0))
         at_once = room._recall_at_once(module_instance_id=run_of["a"], reason="wrong")
-        assert [e.code for e in room._returns(at_once.recall_id)] == ["a"]
+        returns = control.report("recall_returns", recall_id=at_once.recall_id)
+        assert [e.code for e in returns] == ["a"]
         recalls.module("s", platform_code="SPARK", table_code="lake.s", table_type_code="HUB")
         recalls.call("declare_inputs", module_code="s", tables=["dwh.a"])
         run = recalls.go("a")

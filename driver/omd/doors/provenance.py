@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from omd._core.error_codes import PlanChanged, UnknownRecall
+from omd._core.error_codes import PlanChanged
 from omd.doors.methods import ProvenanceMethods
 from omd.doors.recall import Act, Recalled
 from omd.rooms.control.codes import Status
@@ -20,8 +20,6 @@ from omd.rooms.provenance.rows import (
     ErasureItemsRow,
     PlanRecallAnswer,
     RecallItemsRow,
-    RecallReturnsRow,
-    RecallsRow,
 )
 
 if TYPE_CHECKING:
@@ -54,21 +52,6 @@ class Provenance(Door, ProvenanceMethods):
     def _items(self, recall_id: int) -> list[RecallItemsRow]:
         """Return the plan of a recall, in the order of the act."""
         return self._calls.report(RecallItemsRow, recall_id=recall_id, order_by=["position"])
-
-    def _returns(self, recall_id: int) -> list[RecallReturnsRow]:
-        """Return what of a recall must come again from outside, and whether it has."""
-        return self._calls.report(RecallReturnsRow, recall_id=recall_id, order_by=["position"])
-
-    def _recall_of(self, recall_id: int) -> RecallsRow:
-        """Return a recall.
-
-        Raises:
-            UnknownRecall: there is none of this id.
-        """
-        rows = self._calls.report(RecallsRow, recall_id=recall_id)
-        if not rows:
-            raise UnknownRecall(f"there is no recall {recall_id}", hint="omd report recalls")
-        return rows[0]
 
     def _recall_at_once(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from omd.doors.control import Control
 
 F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T")
 
 
 # The command `omd`, wherever it is installed.
@@ -128,17 +127,6 @@ def proposals(
         for name, about in names.items()
         if name.startswith(incomplete)
     ]
-
-
-def opener(door: Callable[[Control], T]) -> Callable[[str], AbstractContextManager[T]]:
-    """Return what opens a room for one command."""
-
-    @contextmanager
-    def opened(dsn: str) -> Iterator[T]:
-        with open_control(dsn) as control:
-            yield door(control)
-
-    return opened
 
 
 def report_error(error: Exception) -> ExitCode:

@@ -11,13 +11,11 @@ from typing import Any, cast
 
 import click
 
-from omd.programs.cli.common import dsn_option, opener
+from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import output_option
 from omd.programs.terminal.tables import show
 from omd.rooms.provenance.rows import ErasureItemsRow
-
-_open = opener(lambda control: control.provenance)
 
 _ERASED = {
     "layer": "layer",
@@ -93,8 +91,8 @@ def erase(
     if finish is not None:
         if interface or keys or reference or with_references or execute or verify:
             raise click.UsageError("--finish takes an erasure alone")
-        with _open(dsn) as room:
-            show(_shown(room._finish(finish), output), _ERASED, output)
+        with open_control(dsn) as control:
+            show(_shown(control.provenance._finish(finish), output), _ERASED, output)
         return ExitCode.OK
     if interface is None or entity is None:
         raise click.UsageError(f"Missing argument '{'ENTITY' if interface else 'INTERFACE'}'.")
@@ -104,12 +102,13 @@ def erase(
         raise click.UsageError("--execute and --verify exclude each other")
     if reference is None and not verify:
         raise click.UsageError("Missing option '--reference'.")
-    with _open(dsn) as room:
+    with open_control(dsn) as control:
+        calls = control.calls.omd_provenance
         if verify:
-            left = room._calls.find_subject(interface, entity, keys)
+            left = calls.find_subject(interface, entity, keys)
             show(left, {n: n for n in ("layer", "table_code", "row_count")}, output)
             return ExitCode.FAILURE if left else ExitCode.OK
-        answer = room._calls.erase(
+        answer = calls.erase(
             interface,
             entity,
             keys,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.programs.cli.common import dsn_option, open_control, opener
+from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.cli.things import find
 from omd.programs.terminal.commands import ExitCode, Group
 from omd.programs.terminal.options import document_option, instant, output_option
@@ -18,9 +18,7 @@ from omd.rooms.control.codes import exit_code
 if TYPE_CHECKING:
     from omd.doors.control import Control
 
-_open = opener(lambda control: control.provenance)
-
-ITEMS = titled(
+_ITEMS = titled(
     "position AS pos, action, module_instance_id AS run, module_code AS module,"
     " table_code AS table, relation, because_of AS because, is_exact AS exact, rows_go, rows_back,"
     " comes_again, problem"
@@ -126,11 +124,11 @@ def recall(
         of["awaits_correction"] = await_correction
         if execute:
             done = room._recall_at_once(**of, accept=accept, wait=timedelta(seconds=wait))
-            show(room._items(done.recall_id), ITEMS, output)
+            show(room._items(done.recall_id), _ITEMS, output)
             _tell(done.recall_id, done.rows_gone, done.rows_returned)
             return ExitCode.OK
         planned = room._calls.plan_recall(**of)
-        show(room._items(planned.recall_id), ITEMS, output)
+        show(room._items(planned.recall_id), _ITEMS, output)
     blocked = f", {planned.blocked:,} of them in the way" if planned.blocked else ""
     click.echo(
         f"Recall {planned.recall_id} is planned: {planned.items:,} items{blocked}. Nothing has"
@@ -172,9 +170,9 @@ _id = click.argument("recall_id", metavar="ID", type=int)
 @output_option
 def execute(recall_id: int, accept: tuple[str, ...], wait: float, dsn: str, output: str) -> int:
     """Execute a planned recall: all of its plan is taken back in one transaction, or nothing."""
-    with _open(dsn) as room:
-        done = room.recall(recall_id, accept=accept, wait=timedelta(seconds=wait))
-        show(room._items(recall_id), ITEMS, output)
+    with open_control(dsn) as control:
+        done = control.provenance.recall(recall_id, accept=accept, wait=timedelta(seconds=wait))
+        show(control.provenance._items(recall_id), _ITEMS, output)
     if done.succeeded:
         _tell(recall_id, done.facts["rows_gone"], done.facts["rows_returned"])
     else:
@@ -189,8 +187,8 @@ def execute(recall_id: int, accept: tuple[str, ...], wait: float, dsn: str, outp
 @dsn_option
 def drop(recall_id: int, position: int, reason: str, dsn: str) -> None:
     """Say that an entry of what must come again will not come: what waits for it goes on."""
-    with _open(dsn) as room:
-        room._calls.drop_return(recall_id, position, reason)
+    with open_control(dsn) as control:
+        control.calls.omd_provenance.drop_return(recall_id, position, reason)
     click.echo(f"Entry {position} of recall {recall_id} is dropped.", err=True)
 
 
@@ -200,6 +198,6 @@ def drop(recall_id: int, position: int, reason: str, dsn: str) -> None:
 @document_option
 def redeliver(recall_id: int, dsn: str, output: str) -> None:
     """Create the next delivery that a recall wants to come again from its files, for a worker."""
-    with _open(dsn) as room:
-        values = row_dict(room._calls.redeliver(recall_id))
+    with open_control(dsn) as control:
+        values = row_dict(control.calls.omd_provenance.redeliver(recall_id))
     (show_document if output == "json" else show_pairs)(values)

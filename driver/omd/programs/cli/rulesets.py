@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.programs.cli.common import dsn_option, opener
+from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import output_option
 from omd.programs.terminal.tables import show, titled
@@ -17,7 +17,6 @@ from omd.programs.terminal.tables import show, titled
 if TYPE_CHECKING:
     from omd.doors.decision import Decision, TestResult
 
-_open = opener(lambda control: control.decision)
 _RESULT = titled("test_name AS test, passed, expected, actual, error")
 
 
@@ -43,7 +42,8 @@ def test(ruleset: str, of: str | None, dsn: str, output: str) -> ExitCode:
       omd test care care.yaml       the file, before it is applied
     """
     ruleset = ruleset.removeprefix("ruleset:")
-    with _open(dsn) as room:
+    with open_control(dsn) as control:
+        room = control.decision
         if of is None or of.isdecimal():
             rows = room.test_ruleset(ruleset, None if of is None else int(of))
         else:

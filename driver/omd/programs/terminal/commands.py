@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
 
 import click
 
@@ -73,31 +72,6 @@ class Group(Helpful):
         commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([entry(command) for command in commands if command is not None])
-
-
-class Sections(Group):
-    """A group whose help has sections; `section` names that of the commands that come next."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._sections: dict[str, list[click.Command]] = {}
-        self.section("Commands")
-
-    def section(self, title: str) -> None:
-        """Begin a section, or go on with it."""
-        self._current = self._sections.setdefault(title, [])
-
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command to the current section."""
-        super().add_command(cmd, name)
-        self._current.append(cmd)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, one section after the other."""
-        for title, commands in self._sections.items():
-            if commands:
-                with formatter.section(title):
-                    formatter.write_dl([entry(command) for command in commands])
 
 
 def entry(command: click.Command) -> tuple[str, str]:

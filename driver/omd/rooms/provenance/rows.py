@@ -17,8 +17,6 @@ __all__ = [
     "ReadersOfRow",
     "RecallAnswer",
     "RecallItemsRow",
-    "RecallReturnsRow",
-    "RecallsRow",
     "RedeliverAnswer",
     "SourcesOfRow",
     "TraceRow",
@@ -241,83 +239,3 @@ class RecallItemsRow:
     rows_returned: int | None
     comes_again: str | None
     problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecallReturnsRow:
-    """What recalls took back and what must come again from outside: deliveries, and runs of kind
-    SQL and JOB.
-
-    Attributes:
-        recall_id: The recall.
-        position: The place in it, in the order of coming.
-        module_kind_code: DELIVERY, SQL or JOB.
-        code: The agreement of a delivery, else the Module.
-        former_delivery_id: The delivery that was taken back or withdrawn; NULL: it is none.
-        snapshot_datetime: The snapshot of that delivery; NULL: it is none.
-        return_status: BY_HAND: a person must bring it. WAITING: another one comes first. DUE: a
-            worker may take it. RUNNING: it has begun. DONE: it has come. DROPPED: it will not
-            come.
-        module_instance_id: The run that has filled it; NULL: none.
-        delivery_id: The delivery that fills it, or is to; NULL: none.
-        problem: Why it can't come by itself, what became of one that did, or why it was
-            dropped; NULL: nothing.
-    """
-
-    view: ClassVar[str] = "omd_report.recall_returns"
-
-    recall_id: int
-    position: int
-    module_kind_code: str
-    code: str
-    former_delivery_id: int | None
-    snapshot_datetime: datetime | None
-    return_status: str
-    module_instance_id: int | None
-    delivery_id: int | None
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecallsRow:
-    """What was to be taken back with all that was made of it, and whether it was.
-
-    Attributes:
-        recall_id: The recall.
-        recall_status: PLANNED: nothing has happened yet. EXECUTED: it was taken back.
-        target: What plan_recall was given: the argument and its value.
-        reason: Why, as its planner wrote it.
-        awaits_correction: Whether the target itself is to come again, by hand.
-        planned_by: Who planned it.
-        planned_datetime: When.
-        executed_by: Who executed it; NULL: nobody yet.
-        executed_datetime: When; NULL: not yet.
-        module_instance_id: The run of the Module provenance.recall that took everything back;
-            NULL: none yet.
-        items: How many rows its plan has.
-        blocked: How many of them are in the way.
-        rows_go: How many rows go by the plan; NULL: it is not known of any.
-        rows_back: How many come back by the plan; NULL: it is not known of any.
-        rows_gone: How many have gone; NULL: it is not executed, or it is not known of any.
-        rows_returned: How many have come back; NULL: it is not executed, or it is not known of
-            any.
-    """
-
-    view: ClassVar[str] = "omd_report.recalls"
-
-    recall_id: int
-    recall_status: str
-    target: dict[str, Any]
-    reason: str
-    awaits_correction: bool
-    planned_by: str
-    planned_datetime: datetime
-    executed_by: str | None
-    executed_datetime: datetime | None
-    module_instance_id: int | None
-    items: int
-    blocked: int
-    rows_go: int | None
-    rows_back: int | None
-    rows_gone: int | None
-    rows_returned: int | None
