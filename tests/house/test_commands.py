@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from omd._core import former
 from omd.programs.cli.main import cli
@@ -35,7 +36,7 @@ PYTHON = list((ROOT / "driver" / "omd").rglob("*.py"))
 # What is in the code of a page: a block, or a piece between backticks.
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(
-    r"(?:^|(?<=[\s`$('\"]))omd ((?:-[\w-]+ )*[a-z][a-z-]*)(?!\w)((?: +[^\s`|;<>#)]+)*)"
+    r"(?:^|(?<=[\s`$('\"]))omd ((?:-[\w-]+ )*[a-z][a-z-]*)(?!\w)((?: +(?!\"?\$\()[^\s`|;<>#)]+)*)"
 )
 OWN = {"--dsn", "--output", "--help", "--debug", "--verbose"}
 
@@ -74,10 +75,12 @@ def wrong(verb: str, rest: str, *, strictly: bool) -> str | None:
 
 
 def typed(text: str, *, strictly: bool) -> Iterator[str]:
-    """Yield each command of a text that is not one, and why."""
-    for match in TYPED.finditer(text.replace("\\\n", " ")):
+    """Yield what is wrong with each command of a text; what begins a line can only be one."""
+    text = text.replace("\\\n", " ")
+    for match in TYPED.finditer(text):
+        is_first = text[: match.start()].endswith(("\n", "`", "\n$ ")) or match.start() == 0
         verb = match[1].split()[-1]
-        if (why := wrong(verb, match[2], strictly=strictly)) is not None:
+        if (why := wrong(verb, match[2], strictly=strictly and is_first)) is not None:
             yield f"{match[0].strip()!r}: {why}"
 
 
@@ -149,3 +152,30 @@ def test_the_check_sees_what_is_wrong(text: str, why: str) -> None:
 )
 def test_the_check_lets_through_what_is_right(text: str) -> None:
     assert not list(typed(text, strictly=True))
+
+
+OF_BEFORE = {name: now for name, now in former.names().items() if name.startswith("omd ")}
+
+
+def test_a_former_command_answers_with_the_one_of_now() -> None:
+    assert len(OF_BEFORE) > 150
+    for name, now in OF_BEFORE.items():
+        done = CliRunner().invoke(cli, [*name.split()[1:], "--output", "json"])
+        assert done.exit_code == 2, name
+        assert f"{name} has gone" in done.output
+        assert now == former.NOTHING or now in done.output
+
+
+def test_what_a_former_command_became_is_there() -> None:
+    assert_none(
+        (name, found)
+        for name, now in OF_BEFORE.items()
+        if now != former.NOTHING
+        for found in typed(now, strictly=True)
+    )
+
+
+def test_the_tree_is_as_large_as_it_was_chosen() -> None:
+    below = [c for c in TREE.values() if isinstance(c, click.Group)]
+    assert len(TREE) - 1 == 25, "help is an option of the group"
+    assert sum(len(group.list_commands(CONTEXT)) for group in below) == 5 + 3
