@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from omd._core import former
 from omd.programs.cli.main import cli
@@ -151,3 +152,30 @@ def test_the_check_sees_what_is_wrong(text: str, why: str) -> None:
 )
 def test_the_check_lets_through_what_is_right(text: str) -> None:
     assert not list(typed(text, strictly=True))
+
+
+OF_BEFORE = {name: now for name, now in former.names().items() if name.startswith("omd ")}
+
+
+def test_a_former_command_answers_with_the_one_of_now() -> None:
+    assert len(OF_BEFORE) > 150
+    for name, now in OF_BEFORE.items():
+        done = CliRunner().invoke(cli, [*name.split()[1:], "--output", "json"])
+        assert done.exit_code == 2, name
+        assert f"{name} has gone" in done.output
+        assert now == former.NOTHING or now in done.output
+
+
+def test_what_a_former_command_became_is_there() -> None:
+    assert_none(
+        (name, found)
+        for name, now in OF_BEFORE.items()
+        if now != former.NOTHING
+        for found in typed(now, strictly=True)
+    )
+
+
+def test_the_tree_is_as_large_as_it_was_chosen() -> None:
+    below = [c for c in TREE.values() if isinstance(c, click.Group)]
+    assert len(TREE) - 1 == 25, "help is an option of the group"
+    assert sum(len(group.list_commands(CONTEXT)) for group in below) == 5 + 3

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 
 def above(schema: str, text: str) -> set[str]:
-    """Return the schemas in a text that are not omd, the room's own, or one that it may name."""
-    found = set(re.findall(r"\b(omd(?:_[a-z]+)?)(?=\.)", text))
+    """Return the schemas in a text that are not omd, the room's own, or one that it may name.
+
+    A command for people (omd call omd_facts.undo) is text, and calls nothing.
+    """
+    found = set(re.findall(r"(?<!omd call )\b(omd(?:_[a-z]+)?)(?=\.)", text))
     return found - {"omd", schema} - KNOWS.get(schema, set())
 
 

@@ -423,8 +423,8 @@ def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     ).fetchall()
     for sink, problem, purged, count in rows:
         text = problem or f"{purged:,} events were purged before it got them"
-        told = f"{sink}: {text}{more(count)}"
-        yield Finding("sink", Verdict.WARNING, told, "omd report event_sinks")
+        line = f"{sink}: {text}{more(count)}"
+        yield Finding("sink", Verdict.WARNING, line, "omd report event_sinks")
 
 
 def _history(conn: psycopg.Connection[Any]) -> Finding:

@@ -24,9 +24,9 @@ def end(run: str, dsn: str, reason: str | None) -> None:
       omd end batchrun:12 --reason 'the server was moved'
     """
     with open_control(dsn) as control:
-        found = find(control, run, among=("run", "batchrun"))
-        if found.kind == "run":
-            control.calls.omd.end_module_instance(int(found.key), reason)
+        target = find(control, run, among=("run", "batchrun"))
+        if target.kind == "run":
+            control.calls.omd.end_module_instance(int(target.key), reason)
         else:
-            control.calls.omd.end_batch_instance(int(found.key), reason)
-    click.echo(f"{found} has ended with status F.", err=True)
+            control.calls.omd.end_batch_instance(int(target.key), reason)
+    click.echo(f"{target} has ended with status F.", err=True)

@@ -120,19 +120,19 @@ def _explained(
     if key is None:
         if kind == "stage" and any(options[name] is not None for name in _DECISION):
             return _decision(control, stage, None, _chosen(options, *_DECISION))
-        _chosen(options, *_BEGIN, *_ROWS)  # what is wrong anyhow is told before it is looked for
-        found = find(control, thing, among=_KINDS)
-        if found.kind == "run":
-            return _way(_of_runs(control, [found.key], _chosen(options, *_ROWS)))
-        if found.kind == "batchrun":
+        _chosen(options, *_BEGIN, *_ROWS)  # wrong options are refused before a look
+        target = find(control, thing, among=_KINDS)
+        if target.kind == "run":
+            return _way(_of_runs(control, [target.key], _chosen(options, *_ROWS)))
+        if target.kind == "batchrun":
             its = control.report(
                 ModuleExecutionLogRow,
-                batch_instance_id=found.key,
+                batch_instance_id=target.key,
                 order_by=["module_instance_id"],
             )
             runs = [row.module_instance_id for row in its]
             return _way(_of_runs(control, runs, _chosen(options, "up", "down", "depth")))
-        return _begin(control, found, **_chosen(options, *_BEGIN))
+        return _begin(control, target, **_chosen(options, *_BEGIN))
     if kind == "stage" or (
         kind != "table"
         and options["column"] is None
@@ -160,12 +160,12 @@ def _chosen(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: options[name] for name in names}
 
 
-def _begin(control: Control, found: Thing, batch_instance: int | None) -> _Answer:
-    if found.kind == "topic" and not found.module_code:
-        return _source(control.report(SourcesRow, source=found.key)[0])
+def _begin(control: Control, target: Thing, batch_instance: int | None) -> _Answer:
+    if target.kind == "topic" and not target.module_code:
+        return _source(control.report(SourcesRow, source=target.key)[0])
     from omd.programs.report.begin import begin_of
 
-    begin = begin_of(control, found, batch_instance)
+    begin = begin_of(control, target, batch_instance)
     return _Answer(begin.document, begin.tell, code=begin.exit_code)
 
 

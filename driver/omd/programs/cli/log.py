@@ -165,9 +165,9 @@ def log(
     conditions: dict[str, Any] = {}
     with open_control(dsn) as control:
         if thing is not None:
-            found = find(control, thing, among=tuple(_OF))
-            column, its = _OF[found.kind]
-            conditions[column] = found.module_code if column == "module_code" else found.key
+            target = find(control, thing, among=tuple(_OF))
+            column, its = _OF[target.kind]
+            conditions[column] = target.module_code if column == "module_code" else target.key
             kind = kind or its
         kind = kind or "module"
         if kind == "batch" and not conditions.keys() <= {"batch_code", "batch_instance_id"}:

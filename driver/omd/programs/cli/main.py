@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import logging
 import os
 import sys
@@ -59,9 +58,6 @@ _SECTIONS = {
 }
 _PLACES = {name: place for section in _SECTIONS.values() for name, place in section.items()}
 
-# Rooms whose former commands still answer, hidden, until their documents name the tree.
-_STILL: tuple[str, ...] = ()
-
 _MANUAL = """\
 Operational metadata for data platforms: which load runs, what is undone.
 
@@ -75,39 +71,31 @@ class Manual(Helpful):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands of the tree; help is the group's own."""
-        return list(filter(_is_there, _PLACES))
+        return list(_PLACES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name."""
         if cmd_name == "help":
             return help_
-        if cmd_name in _PLACES and _is_there(cmd_name):
-            command = getattr(importlib.import_module(_PLACES[cmd_name]), cmd_name)
-            assert isinstance(command, click.Command)  # noqa: S101 - the tree names it
-            return command
-        for place in _STILL:
-            room, _, name = place.partition(":")
-            commands = getattr(importlib.import_module(f"{_CLI}.{room}"), name or "commands")
-            for command in commands:
-                if command.name == cmd_name:
-                    return command  # type: ignore[no-any-return]
-        return None
+        if cmd_name not in _PLACES:
+            return None
+        command = getattr(importlib.import_module(_PLACES[cmd_name]), cmd_name)
+        assert isinstance(command, click.Command)  # noqa: S101 - the tree names it
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; who types a former one is told which has taken its place."""
-        if self.get_command(ctx, args[0]) is None or args[0] in self.list_commands(ctx):
-            refuse_former(ctx, args)
+        """Return the command; who types a former one learns which has taken its place."""
+        refuse_former(ctx, args)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands section by section, each on a line."""
         for title, names in _SECTIONS.items():
-            commands = [self.get_command(ctx, name) for name in names if _is_there(name)]
-            if commands:
-                with formatter.section(title):
-                    _write_lines(formatter, [entry(command) for command in commands if command])
+            commands = [self.get_command(ctx, name) for name in names]
+            with formatter.section(title):
+                _write_lines(formatter, [entry(command) for command in commands if command])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Say where the rest stands."""
@@ -115,10 +103,6 @@ class Manual(Helpful):
             f"\nomd COMMAND --help says what a command does, and omd help TOPIC what all have in"
             f" common:\n{', '.join(TOPICS)}.\n"
         )
-
-
-def _is_there(name: str) -> bool:
-    return importlib.util.find_spec(_PLACES[name]) is not None
 
 
 def refuse_former(context: click.Context, words: Sequence[str]) -> None:
@@ -133,8 +117,10 @@ def refuse_former(context: click.Context, words: Sequence[str]) -> None:
             raise click.UsageError(f"{answer}.", context)
     below = [name for name in former.names() if name.startswith(f"omd {words[0]} ")]
     if below and words[0] not in _PLACES:
-        ways = ", ".join(name.removeprefix("omd ") for name in below)
-        raise click.UsageError(f"omd {words[0]} has gone; it had {ways}.", context)
+        ways = "\n".join(f"  {name}: {former.names()[name]}" for name in below)
+        raise click.UsageError(
+            f"omd {words[0]} has gone. Its commands, and those of now:\n{ways}", context
+        )
 
 
 def _write_lines(formatter: click.HelpFormatter, entries: Sequence[tuple[str, str]]) -> None:

@@ -104,13 +104,13 @@ def run(
       omd run mart.order_fact --until-done
     """
     with open_control(dsn) as control:
-        found = find(control, code, among=("module", "batch", "topic", "stage"))
-        is_batch = found.kind == "batch"
+        target = find(control, code, among=("module", "batch", "topic", "stage"))
+        is_batch = target.kind == "batch"
         of_stage = {name: value for name, value in of_stage.items() if value is not None}
-        if of_stage and (found.kind != "stage" or context is not None or dry_run):
+        if of_stage and (target.kind != "stage" or context is not None or dry_run):
             option = next(iter(of_stage)).replace("_", "-")
             raise click.UsageError(f"--{option} is for the run of a stage, without a context.")
-        its = str(found.key) if is_batch else found.module_code
+        its = str(target.key) if is_batch else target.module_code
         if dry_run:
             _preview(control, its, is_batch, batch_instance, output)
             return ExitCode.OK
@@ -120,8 +120,8 @@ def run(
             )
             if kind in _ENDLESS:
                 raise click.UsageError(
-                    f"--until-done is for what can be done: {found} is of kind {kind}, and each run"
-                    " of it does something."
+                    f"--until-done is for what can be done: {target} is of kind {kind}, and each"
+                    " run of it does something."
                 )
         control._wait = None if wait is None else timedelta(seconds=wait)
         engines = control._engines
@@ -133,7 +133,7 @@ def run(
             if of_stage:
                 its_session = session() if of_stage.get("engine") == SPARK else None
                 return control.decision.run(
-                    str(found.key), spark=its_session, batch=batch_instance, **of_stage
+                    str(target.key), spark=its_session, batch=batch_instance, **of_stage
                 )
             if is_batch:
                 return control.run_batch(

@@ -71,7 +71,7 @@ def send(
     composite of these with continue_on_failure: false. Without any it prints the events. With
     OPENLINEAGE_DISABLED=true nothing is sent, and nothing passes. The sink is made where there is
     none, which takes omd_admin. Who has that role also finds from which columns those of transform
-    views come, at the start and each minute; a view that it can't trace is told.
+    views come, at the start and each minute; a view that it can't trace is reported.
 
     \b
     Examples:

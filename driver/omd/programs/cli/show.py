@@ -381,24 +381,24 @@ def show(
         )
     among = ("delivery",) if receipt or quarantine else (*_KINDS, "run", "batchrun")
     with open_control(dsn) as control:
-        found = find(control, thing, among=among)
+        target = find(control, thing, among=among)
         if receipt or quarantine:
             from omd.programs.report import delivered
 
             if receipt:
-                delivered.show_receipt_of(control, int(found.key), output, page)
+                delivered.show_receipt_of(control, int(target.key), output, page)
             else:
-                delivered.show_quarantine(control, int(found.key), output)
+                delivered.show_quarantine(control, int(target.key), output)
         elif output in ("yaml", "odcs", "mermaid"):
             from omd.programs.cli.documents.registered import written
 
-            click.echo(written(control, found, output), nl=False)
-        elif found.kind in ("run", "batchrun"):
+            click.echo(written(control, target, output), nl=False)
+        elif target.kind in ("run", "batchrun"):
             from omd.programs.report.run import show_run
 
-            show_run(control, found, output)
+            show_run(control, target, output)
         else:
-            _show(control, found, output, count=count)
+            _show(control, target, output, count=count)
 
 
 def _show(control: Control, thing: Thing, output: str, *, count: bool) -> None:

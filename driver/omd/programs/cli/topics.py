@@ -44,7 +44,7 @@ Data goes to stdout, everything else to stderr, so: omd status --output json | j
     "things": """\
 A THING is kind:key, or the key alone where it is the key of one thing:
   run:7, batchrun:7            a run of a Module, of a Batch
-  delivery:7, export:7         what was delivered, facts that are handed out
+  delivery:7, export:7         what was delivered, facts that are exported
   task:7, recall:7             a task of a worker, a recall
   module:m_orders              and batch, topic, stage, ruleset: by their codes
   agreement:nyc, interface:I   what is delivered by whom, and in which form

@@ -209,7 +209,7 @@ def step() -> None:
         with omd.connect(application_name="omd-step") as control:
             spark = control._engines[SPARK]
             outcome = control._lineage.step(topic, session=lambda: spark.session(*masters))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is reported
         sys.exit(report_error(error))
     click.echo(short(in_words(outcome)), err=True)
     sys.exit(exit_code(outcome.status))
