@@ -192,6 +192,8 @@ def test_a_stage_is_tested_run_and_explained(
     [test] = report_of(omd_, "test_list", "ruleset_code=care")
     assert (test["test_name"], test["passed"]) == ("late", True)
     told(switch(omd_, "activate", "care", 1))
+    early = omd_("run", "s", "--effective-at", "2000-01-01T00:00Z")
+    assert (early.returncode, "SQLSTATE: OM286" in early.stderr) == (1, True), early.stderr
     scene.fill("a", (1, 5, HOSTILE), (2, 6, "alone"))
     scene.fill("b", (1, 5, "x"), (2, 9, "y"))
 
