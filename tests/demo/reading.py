@@ -81,7 +81,7 @@ READING: dict[str, str | None] = {
 """The query gives values of the last argument; there are none where a demo has nothing of it."""
 
 # They take files, or many routines read and others write, so tests of their own run them.
-ELSEWHERE = {"diff", "help", "call"}
+ELSEWHERE = {"diff", "call"}
 
 WRITING = {
     *("install", "uninstall", "end", "run", "retry", "apply", "deliver", "worker", "demo"),
