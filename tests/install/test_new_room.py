@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -81,15 +80,6 @@ LIST = f"""\
 \\ir ../grants/omd_empty.sql
 """
 
-DOOR = """\
-from omd.rooms.control.connection import Door
-from omd.rooms.empty.calls import EmptyCalls
-
-
-class Empty(Door, EmptyCalls):
-    pass
-"""
-
 FILES = {
     "migrations/V999__empty.sql": MIGRATION,
     "procedures/omd_empty/add_thing.sql": ROUTINE,
@@ -97,7 +87,6 @@ FILES = {
     "sql/grants/omd_empty.sql": GRANTS,
     "sql/install/omd_empty.sql": LIST,
     "driver/omd/rooms/empty/__init__.py": '"""Things."""\n',
-    "driver/omd/doors/empty.py": DOOR,
 }
 LINES = {
     "driver/omd/doors/registry.py": ('    "lineage": "Lineage",\n', '    "empty": "Empty",\n'),
@@ -110,10 +99,9 @@ def house(tmp_path: Path) -> Path:
     """A copy of the repository with one more room, for which nothing is generated yet."""
     for name in ("driver", "migrations", "procedures", "sql", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    former = tmp_path / "docs/reference/former.tsv"
-    former.parent.mkdir(parents=True)
-    shutil.copy(ROOT / "docs/reference/former.tsv", former)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in ("pyproject.toml", "docs/reference/former.tsv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -153,11 +141,11 @@ def test_a_new_room_needs_its_folders_and_two_lines(house: Path, empty_dsn: str)
     assert "### omd_empty.add_thing" in reference
     assert "## omd_report.thing_list" in (house / "docs/reference/views.md").read_text()
     call = (
-        "import omd; control = omd.connect();"
-        "add = control.calls.omd_empty.add_thing; print(add('x'), add('x'))"
+        "import omd; room = omd.connect().calls.omd_empty;"
+        "print(room.add_thing('x'), room.add_thing('x'))"
     )
     assert python("-c", call) == "1 1\n"
-    added = omd("call", "omd_empty.add_thing", "--thing-code", "y", "--output", "json")
-    assert json.loads(added) == {"thing_id": 3}
+    omd("call", "omd_empty.add_thing", "--thing-code", "y", "--is-known", "true")
     assert omd("report", "thing_list", "--output", "csv") == "thing_id,thing_code\n1,x\n3,y\n"
+    python("-c", "import omd; omd.errors.lookup('OM015')")
     assert "Says nothing" in omd("call", "omd_empty.add_thing", "--help")
