@@ -18,7 +18,6 @@ from psycopg.conninfo import make_conninfo
 import omd
 import omd.spark
 from omd.doors import arrivals
-from omd.rooms.report.rows import ReadyWorkRow
 
 SETTINGS = {
     "spark.log.level": "OFF",
@@ -36,7 +35,7 @@ def turn(control: omd.Control, spark: Any, chance: random.Random) -> bool:
     """Run something that is ready; return whether anything was."""
     for agreement in arrivals.due(control):
         arrivals.look(control, agreement)
-    rows = control.report(ReadyWorkRow)
+    rows = control.report("ready_work")
     if not rows:
         return False
     done = control.run(chance.choice(rows).code, spark)

@@ -17,7 +17,6 @@ from omd import errors
 from omd.doors.lineage import Lineage
 from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.control.rows import ModuleExecutionLogRow
-from omd.rooms.lineage import rows as t
 from omd.rooms.lineage.codes import StepResult
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def test_a_topic_that_is_held_is_no_error(on_spark: Lineage) -> None:
     outcome = on_spark.step("fact.a")
     assert (outcome.status, outcome.reason) == ("A", "MUTEX")
     assert "other:1" in (outcome.detail or "")
-    [lag] = on_spark._control.report(t.LineageLagRow)
+    [lag] = on_spark._control.report("lineage_lag")
     assert (lag.reason, lag.hostid) == ("HELD", "other:1")
 
 
@@ -362,7 +361,7 @@ def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: Lineage) -> 
 
 
 def test_the_graph_and_the_gaps_are_typed(lineage: Lineage) -> None:
-    rows = lineage._control.report(t.LineageGraphRow, order_by=["topic"])
+    rows = lineage._control.report("lineage_graph", order_by=["topic"])
     assert [(row.topic, row.processor, row.source_topic) for row in rows] == [
         ("fact.a", "STEP", "stg.a"),
         ("stg.a", None, None),
