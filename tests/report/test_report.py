@@ -280,14 +280,17 @@ def test_the_log_since_an_instant_is_all_since_then(omd_: Command, dsn: str) -> 
                      " WHERE module_instance_id = 1")  # fmt: skip
         conn.execute("UPDATE omd.event_log SET event_datetime = now() - interval '2 hours'"
                      " WHERE event_id = 1")  # fmt: skip
-    for what, key, shown, hidden in (
-        ("modules", "module_instance_id", 4, 1),
-        ("events", "event_id", 5, 1),
+    for kind, key, shown, hidden in (
+        ("module", "module_instance_id", 4, 1),
+        ("event", "event_id", 5, 1),
     ):
-        ids = [row[key] for row in rows(omd_("log", what, "--since", "90m", "--output", "json"))]
+        ids = [
+            row[key]
+            for row in rows(omd_("log", "--kind", kind, "--since", "90m", "--output", "json"))
+        ]
         assert ids[-1] >= shown
         assert hidden not in ids
-        everything = rows(omd_("log", what, "--since", "3h", "--output", "json"))
+        everything = rows(omd_("log", "--kind", kind, "--since", "3h", "--output", "json"))
         assert everything[0][key] == hidden
     assert omd_("log", "--since", "soon").returncode == 2
 
