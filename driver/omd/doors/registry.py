@@ -1,24 +1,16 @@
 """The rooms and the engines; this is the only place that names them all.
 
 A room ``x`` is the package ``omd.x`` over the schema ``omd_x`` (process control: ``omd``). It has
-the modules ``calls`` and ``rows``, which ``tools/generate.py`` writes, ``errors`` and ``cli`` where
-there are any.
+the modules ``calls`` and ``rows``, which ``tools/generate.py`` writes.
 """
 
 from omd._core.engines import POSTGRES, SPARK
 
-# Each room and its title in `omd --help`; a room comes after those that it uses.
-ROOMS = {
-    "control": "Batches and Modules",
-    "lake": "Lake",
-    "lineage": "Lineage",
-    "dispatch": "Dispatch",
-    "delivery": "Delivery",
-    "facts": "Facts",
-    "decision": "Decision",
-    "provenance": "Provenance",
-    "event": "Event",
-}
+# A room comes after those that it uses.
+ROOMS = (
+    "control", "lake", "lineage", "dispatch", "delivery", "facts", "decision", "provenance",
+    "event",
+)  # fmt: skip
 
 # The rooms with a door, `control.x`: where Python must do what SQL can't.
 DOORS = ("delivery", "facts", "decision", "provenance")

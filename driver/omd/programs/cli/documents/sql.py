@@ -27,14 +27,11 @@ _ENDING = re.compile(
     re.IGNORECASE,
 )
 _WRITTEN = """
-SELECT
-    CASE WHEN t.schemaname = 'pg_catalog' THEN 'definitions'
-        ELSE t.schemaname || '.' || t.relname END,
-    sum(t.n_tup_ins)::bigint, sum(t.n_tup_upd)::bigint, sum(t.n_tup_del)::bigint
+SELECT t.schemaname, t.relname, t.n_tup_ins, t.n_tup_upd, t.n_tup_del
 FROM pg_catalog.pg_stat_xact_all_tables AS t
-WHERE t.schemaname !~ '^pg_toast'
-GROUP BY 1 ORDER BY 1
+ORDER BY t.schemaname, t.relname
 """
+_NONE = [0, 0, 0]
 
 
 class SqlFile(Documents):
@@ -60,7 +57,7 @@ class SqlFile(Documents):
         before = _written(connection)
         connection.execute(self.text.encode())
         for table, counts in _written(connection).items():
-            added = [n - m for n, m in zip(counts, before.get(table, (0, 0, 0)), strict=True)]
+            added = [n - m for n, m in zip(counts, before.get(table, _NONE), strict=True)]
             rows = [
                 f"{count:,} {word}"
                 for count, word in zip(added, ("inserted", "updated", "deleted"), strict=True)
@@ -70,6 +67,12 @@ class SqlFile(Documents):
                 yield Change(str(self.path), table, None, f"rows: {', '.join(rows)}")
 
 
-def _written(connection: psycopg.Connection[Any]) -> dict[str, tuple[int, int, int]]:
+def _written(connection: psycopg.Connection[Any]) -> dict[str, list[int]]:
     """Return how many rows of each table this session has written and not yet reported."""
-    return {name: (new, changed, gone) for name, new, changed, gone in connection.execute(_WRITTEN)}
+    written: dict[str, list[int]] = {}
+    for schema, table, *counts in connection.execute(_WRITTEN):
+        if not schema.startswith("pg_toast"):
+            name = "definitions" if schema == "pg_catalog" else f"{schema}.{table}"
+            before = written.get(name, _NONE)
+            written[name] = [n + m for n, m in zip(counts, before, strict=True)]
+    return written
