@@ -380,7 +380,8 @@ def test_status_as_json(registered: Command) -> None:
     found = json.loads(done.stdout)
     assert found["rolled_back_by_the_next_begin"][0]["module_code"] == "m_int"
     assert found["running_now"] == []
-    assert found["last_events"]
+    assert next(iter(found)) == "problems"
+    assert len(found["last_module_instances"]) <= 5
 
 
 def test_status_of_an_empty_database(omd_: Command) -> None:

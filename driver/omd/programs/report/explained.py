@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.programs.report.sections import To, nowhere
 from omd.programs.report.way import STYLE, Stop, picture
 from omd.programs.terminal.markup import (
     FINDING,
     Html,
+    To,
     el,
     moment,
     name,
+    nowhere,
     page,
     section,
     table,

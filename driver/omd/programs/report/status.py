@@ -1,44 +1,45 @@
-"""``omd status`` shows what runs, what could run, what ran last, and what needs attention."""
+"""``omd status`` shows what needs somebody, what runs, what is next, and what ran last."""
 
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
 from omd.programs.cli.common import dsn_option, open_control
-from omd.programs.cli.log import BATCH_RUN, EVENT, MODULE_RUN, newest, since
+from omd.programs.cli.log import BATCH_RUN, MODULE_RUN, newest
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import document_option, page_option
 from omd.programs.terminal.tables import show, titled
 from omd.programs.terminal.text import as_json, row_dict
+
+# Spans of the page, in hours.
+_SPANS = {"1h": "1", "6h": "6", "24h": "24", "3d": "72", "7d": "168"}
 
 
 @click.command()
 @dsn_option
 @document_option
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs."
+    "--limit", type=click.IntRange(min=1), default=5, show_default=True, help="How many runs."
 )
-@page_option("--html", "Write a page for people instead, with a timeline; - is stdout.")
+@page_option("--html", "Write the page as a still instead; - is stdout.")
 @click.option(
     "--since",
     "start",
-    type=since,
+    type=click.Choice(list(_SPANS)),
     default="24h",
     show_default=True,
-    metavar="SPAN",
-    help="Start of the timeline of the page: 90m, 24h, 7d, 2026-01-31.",
+    help="How far back the page shows runs.",
 )
-def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime) -> None:
-    """Show what runs, what waits, what ran last, and what needs attention.
+def status(dsn: str, output: str, limit: int, page: Path | None, start: str) -> None:
+    """Show what needs somebody, what runs, what is next, and what ran last.
 
     The exit code is 1 when a problem is an ERROR: a run that failed, a Module that was given up, a
-    dead task. A page needs no other file, no network and no script, so it can be sent or kept; the
-    command prints its path.
+    dead task. The page needs no other file, no network and no script, so it can be sent or kept;
+    the command prints its path.
 
     \b
     Examples:
@@ -46,7 +47,7 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime
       omd status --html - | mail …              writes to stdout
     """
     if page is not None:
-        _write_page(dsn, page, start)
+        _write_page(dsn, page, _SPANS[start])
         return
     from omd.rooms.control import rows as t
     from omd.rooms.decision.rows import DecisionLastRejectsRow
@@ -60,6 +61,10 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime
             ProblemsRow, order_by=["severity", "problem_code", "object_kind", "object_key"]
         )
         sections: dict[str, tuple[list[Any], dict[str, str]]] = {
+            "Problems": (
+                problems,
+                titled("severity, problem_code, subject, text, way_out"),
+            ),
             "Running now": (
                 control.report(t.CurrentProcessingRow, order_by=["start_datetime"]),
                 titled(
@@ -68,10 +73,6 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime
                     " lease_expires_at AS lease until",
                     processing_indicator="answer",
                 ),
-            ),
-            "Problems": (
-                problems,
-                titled("severity, problem_code, subject, text, way_out"),
             ),
             "Work": (
                 control.report(WorkSummaryRow, order_by=["state", "reason", "module_kind_code"]),
@@ -149,10 +150,6 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime
                 newest(control, "module", limit)[::-1],
                 {title: name for title, name in MODULE_RUN.items() if title != "next"},
             ),
-            "Last events": (
-                newest(control, "event", 5)[::-1],
-                {title: name for title, name in EVENT.items() if title != "type"},
-            ),
         }
     if output == "json":
         document = {
@@ -166,11 +163,10 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime
         click.get_current_context().exit(ExitCode.FAILURE)
 
 
-def _write_page(dsn: str, file: Path, start: datetime) -> None:
-    from omd.programs.report import page
+def _write_page(dsn: str, file: Path, hours: str) -> None:
+    from omd.programs.web.still import still
 
-    with open_control(dsn) as control:
-        html = page.make(control, start)
+    html = still(dsn, hours)
     if str(file) == "-":
         click.echo(html, nl=False)
         return

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omd.programs.report.sections import Columns, To, nowhere
 from omd.programs.report.way import STYLE, Stop, picture
 from omd.programs.terminal.markup import (
     FINDING,
+    Columns,
     Html,
+    To,
     el,
     name,
+    nowhere,
     page,
     section,
     table,

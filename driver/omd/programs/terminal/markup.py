@@ -115,6 +115,17 @@ def section(id_: str, title: str, *children: object) -> Html:
     return el("section", el("h2", title), *children, id=id_)
 
 
+# Titles of columns, and what makes a cell of a row, whose attributes are the columns of its view.
+Columns = dict[str, Callable[[Any], object]]
+# What makes a link, or only a name, of a kind, a key and perhaps a text.
+To = Callable[..., Html]
+
+
+def nowhere(_kind: str, key: object, text: object = None) -> Html:
+    """Return the name of something on a page that has no place for it."""
+    return name(key if text is None else text)
+
+
 # A state is colour, sign and word, on every page.
 STATUS = {letter: Status(letter).word for letter in "SFEAC"}
 SIGNS = {

@@ -29,7 +29,8 @@ PATIENCE = "5s"
 # A login of the page that may do more reads no more than every omd_reader does.
 _BEGIN = f"""\
 {PINNED};
-SET statement_timeout = '{PATIENCE}'; SET jit = off; SET default_transaction_read_only = on;
+SET statement_timeout = '{PATIENCE}'; SET jit = off; SET default_transaction_read_only = on"""
+_ROLE = """;
 DO $$BEGIN SET ROLE omd_reader; EXCEPTION
     WHEN insufficient_privilege OR undefined_object OR invalid_parameter_value THEN NULL;
 END$$;"""
@@ -50,10 +51,16 @@ SELECT
 
 
 class Reader:
-    """Lends connections to threads, at most `AT_ONCE`; each is opened when it is needed first."""
+    """Lends connections to threads, at most `AT_ONCE`; each is opened when it is needed first.
 
-    def __init__(self, dsn: str) -> None:
+    Args:
+        dsn: the database.
+        is_own: whether what is read is what its login may see, and not what every omd_reader may.
+    """
+
+    def __init__(self, dsn: str, *, is_own: bool = False) -> None:
         self._dsn = dsn
+        self._is_own = is_own
         self._free = threading.BoundedSemaphore(AT_ONCE)
         self._idle: list[Connection] = []
         self._lent: set[Connection] = set()
@@ -106,12 +113,14 @@ class Reader:
                     self._idle.append(connection)
 
     def opened(self) -> Connection:
-        """Open a connection that reads what every omd_reader may see."""
+        """Open a connection that only reads, and without `is_own` what every omd_reader may see."""
         connection = opened(self._dsn)
-        if connection.is_pooled:
-            _begin_each(connection)
+        if not connection.is_pooled:
+            connection.execute(_BEGIN if self._is_own else _BEGIN + _ROLE)
+        elif self._is_own:
+            connection.first = _BEGIN_LOCAL
         else:
-            connection.execute(_BEGIN)
+            _begin_each(connection)
         self.database = connection.info.dbname
         self.is_pooled = connection.is_pooled
         return connection

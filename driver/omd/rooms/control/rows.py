@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from omd.rooms.control.codes import NextRunIndicator, ProcessingIndicator, Status
 
 __all__ = [
     "AuditColumnValuesRow",
-    "AuditColumnsRow",
     "BatchExecutionLogRow",
     "BatchListRow",
     "BatchMembersRow",
@@ -21,7 +19,6 @@ __all__ = [
     "BeginModuleAnswer",
     "BeginWriteRow",
     "BuildRollbackSqlRow",
-    "CommonErrorsRow",
     "CreateLoadWindowAnswer",
     "CurrentProcessingRow",
     "DirectivesRow",
@@ -31,7 +28,6 @@ __all__ = [
     "EventLogRow",
     "ExceptionsRow",
     "ExplainBeginRow",
-    "FailuresRow",
     "FindLeftRowsRow",
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
@@ -53,7 +49,6 @@ __all__ = [
     "RunModuleAnswer",
     "SetNextRunIndicatorsAnswer",
     "TargetsWithoutIdentityRow",
-    "ThroughputPerDayRow",
     "TraceRow",
     "UndoLeftAnswer",
     "WriteLogRow",
@@ -338,48 +333,6 @@ class UndoLeftAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditColumnsRow:
-    """The audit columns of each target in this database, and what is wrong with them.
-    omd.audit_column_values checks the values in them.
-
-    Attributes:
-        module_code: The Module.
-        table_code: Its target.
-        insert_instance_column: Column with the Module Instance ID that inserted the row.
-        update_instance_column: Column with the Module Instance ID that last updated the row.
-        table_exists: The target exists.
-        insert_column_exists: The insert column exists. Without it, only a TRUNCATE can roll the
-            target back.
-        insert_column_is_bigint: The insert column is a bigint.
-        insert_column_is_not_null: The insert column is NOT NULL, so every row can be traced to
-            its run.
-        insert_column_is_indexed: An index over all rows begins with the insert column, so a
-            rollback need not read the whole table.
-        update_column_exists: The update column exists. A table that is only inserted into needs
-            none.
-        update_column_is_bigint: The update column is a bigint.
-        problems: What is wrong: TABLE_MISSING, INSERT_COLUMN_MISSING, INSERT_COLUMN_NOT_BIGINT,
-            INSERT_COLUMN_NULLABLE, INSERT_COLUMN_NOT_INDEXED, UPDATE_COLUMN_NOT_BIGINT. The
-            array is empty when nothing is wrong.
-    """
-
-    view: ClassVar[str] = "omd_report.audit_columns"
-
-    module_code: str
-    table_code: str
-    insert_instance_column: str
-    update_instance_column: str
-    table_exists: bool
-    insert_column_exists: bool
-    insert_column_is_bigint: bool
-    insert_column_is_not_null: bool | None
-    insert_column_is_indexed: bool
-    update_column_exists: bool
-    update_column_is_bigint: bool
-    problems: list[str] | None
-
-
-@dataclass(frozen=True, slots=True)
 class BatchExecutionLogRow:
     """Every Batch Instance, with its duration so far.
 
@@ -470,32 +423,6 @@ class BatchModuleListRow:
     module_code: str | None
     child_batch_code: str | None
     inactive_indicator: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommonErrorsRow:
-    """The errors of the last 30 days, counted by message. The values in a message are replaced: ?
-    stands for something quoted, # for a number.
-
-    Attributes:
-        message: The first line of the message with its values replaced, at most 500 characters.
-        event_count: How often the message was written.
-        first_datetime: When the message was first written within the 30 days.
-        last_datetime: When the message was last written.
-        last_event_return_code_details: The code of the last such error; NULL when it has none.
-        last_batch_instance_id: The Batch Instance of the last such error; 0 when it has none.
-        last_module_instance_id: The Module Instance of the last such error; 0 when it has none.
-    """
-
-    view: ClassVar[str] = "omd_report.common_errors"
-
-    message: str
-    event_count: int
-    first_datetime: datetime
-    last_datetime: datetime
-    last_event_return_code_details: str | None
-    last_batch_instance_id: int
-    last_module_instance_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -638,47 +565,6 @@ class ExceptionsRow:
     instance_id: int | None
     since_datetime: datetime | None
     detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FailuresRow:
-    """Failed Batch and Module Instances, with the error and whether they are undone. Conditions on
-    event_datetime and an order by event_id are served by indexes.
-
-    Attributes:
-        event_id: The event of the failure; a higher number was written later.
-        event_datetime: When it failed.
-        instance_type: BATCH or MODULE.
-        instance_id: The failed instance.
-        code: The code of the Batch or Module.
-        batch_instance_id: The Batch Instance that failed, or that called the Module; 0 when
-            none did.
-        batch_code: Its Batch; NULL when it has none.
-        module_code: The Module; NULL when a Batch failed.
-        start_datetime: When the instance started.
-        event_return_code_details: The code of the error, an SQLSTATE or the type of an
-            exception; NULL when it has none.
-        event_detail: The full text of the error; NULL when there is none.
-        is_rolled_back: A later instance has undone it. It is always FALSE for a Batch, since
-            only Modules write rows.
-        rolled_back_by_module_instance_id: The instance that has undone it; NULL when none has.
-    """
-
-    view: ClassVar[str] = "omd_report.failures"
-
-    event_id: int
-    event_datetime: datetime
-    instance_type: str
-    instance_id: int
-    code: str
-    batch_instance_id: int
-    batch_code: str | None
-    module_code: str | None
-    start_datetime: datetime
-    event_return_code_details: str | None
-    event_detail: str | None
-    is_rolled_back: bool
-    rolled_back_by_module_instance_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -869,50 +755,6 @@ class ReadinessRow:
     problem_code: str
     problem: str
     command: str
-
-
-@dataclass(frozen=True, slots=True)
-class ThroughputPerDayRow:
-    """Module Instances and their rows, by the day on which they started, for the last 366 days. A
-    day without instances has no row. A condition on day is served by an index.
-
-    Attributes:
-        day: The day, in the time zone of the session.
-        instances: The Module Instances that started.
-        executing: How many of them still execute.
-        succeeded: How many of them succeeded.
-        failed: How many of them failed.
-        aborted: How many of them were aborted.
-        skipped: How many of them were skipped.
-        rows_input: Rows read.
-        rows_inserted: Rows inserted.
-        rows_updated: Rows updated.
-        rows_deleted: Rows deleted.
-        rows_discarded: Rows left out on purpose.
-        rows_rejected: Rows refused as bad.
-        load_time: The durations of the succeeded instances, added up. Runs at the same time
-            each count in full.
-        rows_per_second: Rows inserted, updated and deleted by succeeded instances, per second
-            of load_time; NULL when load_time is zero or no instance succeeded.
-    """
-
-    view: ClassVar[str] = "omd_report.throughput_per_day"
-
-    day: date
-    instances: int
-    executing: int
-    succeeded: int
-    failed: int
-    aborted: int
-    skipped: int
-    rows_input: Decimal
-    rows_inserted: Decimal
-    rows_updated: Decimal
-    rows_deleted: Decimal
-    rows_discarded: Decimal
-    rows_rejected: Decimal
-    load_time: timedelta
-    rows_per_second: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ __all__ = [
     "DeliveryEventsRow",
     "DeliveryFindingsRow",
     "DeliveryLogRow",
-    "DeliveryMarksRow",
     "DeliveryMetricsRow",
     "DeliveryModelsRow",
     "DeliveryQuarantineRow",
@@ -377,25 +376,6 @@ class DeliveryLogRow:
     tenant_name: str
     message: dict[str, Any] | None
     execution_status_code: Status
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryMarksRow:
-    """Up to when each entity was delivered.
-
-    Attributes:
-        interface_code: The interface.
-        entity_code: The entity.
-        snapshot_datetime: The newest T; a delivery must be later. NULL: it was never delivered.
-        delivery_id: The delivery that set it; NULL: the facts did, or nothing was delivered.
-    """
-
-    view: ClassVar[str] = "omd_report.delivery_marks"
-
-    interface_code: str
-    entity_code: str
-    snapshot_datetime: datetime | None
-    delivery_id: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,10 @@ __all__ = [
     "CreateTasksAnswer",
     "DeadGroupsRow",
     "DeadTasksRow",
-    "DispatchBackendsRow",
-    "DispatchDeadRow",
     "DispatchQueueRow",
     "DispatchRunningRow",
     "DispatchSchedulesRow",
     "DispatchSourcesRow",
-    "DispatchSuspensionsRow",
     "ExplainTaskRow",
     "FireScheduleAnswer",
     "FireSourcesAnswer",
@@ -286,65 +283,6 @@ class SuspendAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchBackendsRow:
-    """Every registered worker.
-
-    Attributes:
-        backend_type: The group of workers that it belongs to.
-        backend_id: The worker.
-        registration_time: When it renewed its registration last.
-        ttl: How long it lives without a renewal.
-        is_alive: FALSE: it is dead, and the next maintain removes it.
-        position: Its place among the living backends of its group, from 0; NULL when it is
-            dead.
-        claimed: How many tasks it has claimed.
-        slots: How many tasks it runs at once; NULL: it has not said so.
-        sessions: How many sessions of the server it needs: four, and one for each task.
-    """
-
-    view: ClassVar[str] = "omd_report.dispatch_backends"
-
-    backend_type: str
-    backend_id: str
-    registration_time: datetime
-    ttl: timedelta
-    is_alive: bool
-    position: int | None
-    claimed: int
-    slots: int | None
-    sessions: int
-
-
-@dataclass(frozen=True, slots=True)
-class DispatchDeadRow:
-    """Every dead task: its attempts are used up. CALL omd_dispatch.revive_task tries it again.
-
-    Attributes:
-        task_id: The task.
-        family_code: Its family.
-        task_type: Its type.
-        criteria: Its criteria.
-        attempt: How often it was tried.
-        finished_at: When it died.
-        error: The error of its last attempt; NULL when none was reported.
-        batch_instance_id: The Batch Instance of its last attempt; NULL when there is none.
-        module_instance_id: The Module Instance of its last attempt; NULL when there is none.
-    """
-
-    view: ClassVar[str] = "omd_report.dispatch_dead"
-
-    task_id: int
-    family_code: str
-    task_type: str
-    criteria: dict[str, Any]
-    attempt: int
-    finished_at: datetime
-    error: str | None
-    batch_instance_id: int | None
-    module_instance_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class DispatchQueueRow:
     """How many tasks wait, run and are dead, by lane.
 
@@ -486,32 +424,3 @@ class DispatchSourcesRow:
     problem: str | None
     attempt: int
     retry_time: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class DispatchSuspensionsRow:
-    """Every suspension that holds, or still lets tasks go.
-
-    Attributes:
-        suspension_id: The suspension.
-        family_code: The family.
-        task_types: The types that it holds; NULL: all.
-        criteria: Of each criterion the values that it holds; NULL: all.
-        reason: Why; NULL when no reason was given.
-        suspended_at: Since when.
-        suspended_by: By whom.
-        is_marked: All pending tasks that it holds are marked.
-        resumed_at: When it was resumed; NULL: it holds.
-    """
-
-    view: ClassVar[str] = "omd_report.dispatch_suspensions"
-
-    suspension_id: int
-    family_code: str
-    task_types: list[str] | None
-    criteria: dict[str, Any] | None
-    reason: str | None
-    suspended_at: datetime
-    suspended_by: str
-    is_marked: bool
-    resumed_at: datetime | None

@@ -7,9 +7,8 @@ from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from omd.programs.report import sections as s
 from omd.programs.terminal import charts
-from omd.programs.terminal.markup import Html, badge, el, join, moment, name, number
+from omd.programs.terminal.markup import Html, badge, el, join, message, moment, name, number
 from omd.programs.terminal.text import as_text
 from omd.programs.web import linked, parts
 from omd.programs.web.linked import to
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
 MOST = 10_000  # what a lane counts up to (W8)
 _RUNS = 1000  # of the timeline
 _FAILURES = 10
+_LANE_COUNTS = ("due", "later", "suspended", "claimed", "dead")
 
-_SPANS = {"1": "1 hour", "6": "6 hours", "24": "24 hours", "72": "3 days", "168": "7 days"}
+SPANS = {"1": "1 hour", "6": "6 hours", "24": "24 hours", "72": "3 days", "168": "7 days"}
 
 _WORK = """\
 SELECT state, sum(modules)::bigint AS modules
@@ -105,15 +105,21 @@ ORDER BY l.batch_instance_id DESC"""
 def screen(asked: Asked) -> Screen:
     """Return the screen."""
     hours = asked.query.get("hours", "")
-    hours = hours if hours in _SPANS else "24"
-    span = _SPANS[hours]
+    hours = hours if hours in SPANS else "24"
+    form = linked.form(parts.path("/"), linked.choice("Span", "hours", SPANS.items(), hours))
+    return Screen("now", "Now", sections(hours), form)
+
+
+def sections(hours: str) -> tuple[Section, ...]:
+    """Return the sections of the last hours, of one of `SPANS`."""
+    span = SPANS[hours]
 
     def select(text: str, limit: int = 50, **values: object) -> Select:
         return Select(text, {"limit": limit, **values})
 
     lanes = select(_LANES, most=MOST)
     failed = select(_FAILED, _FAILURES, span=span)
-    sections = (
+    return (
         Section("tiles", "Summary", (Select(_COUNTS), Select(_WORK), lanes), _tiles),
         Section("running", "Running", (select(_RUNNING),), _running),
         Section("failed", f"Failed in the last {span}", (failed,), _failed),
@@ -127,8 +133,6 @@ def screen(asked: Asked) -> Screen:
             lambda modules, batches: _timeline(modules, batches, int(hours)),
         ),
     )
-    form = linked.form(parts.path("/"), linked.choice("Span", "hours", _SPANS.items(), hours))
-    return Screen("now", "Now", sections, form)
 
 
 def _tiles(counts: Sequence[Row], work: Sequence[Row], lanes: Sequence[Row]) -> Html:
@@ -163,8 +167,15 @@ def _tiles(counts: Sequence[Row], work: Sequence[Row], lanes: Sequence[Row]) -> 
 
 def _running(rows: Sequence[Row]) -> Html:
     columns = {
-        **linked.of(s.running(to)),
+        "of": lambda row: row["instance_type"].capitalize(),
+        "code": lambda row: to(row["instance_type"], row["code"]),
+        "instance#": _instance_link,
+        "in#": lambda row: (
+            to("BATCH_INSTANCE", row["batch_instance_id"]) if row["batch_instance_id"] else ""
+        ),
+        "started": lambda row: moment(row["start_datetime"]),
         "for#": lambda row: linked.running_since(row["start_datetime"]),
+        "lease until": lambda row: moment(row["lease_expires_at"]),
         "begun by?": lambda row: name(row["user_name"]) if row["user_name"] else None,
     }
     return parts.table("omd_report.current_processing", rows, columns, key=_instance)
@@ -174,8 +185,33 @@ def _instance(row: Row) -> str:
     return f"{row['instance_type'].lower()}-{row['instance_id']}"
 
 
+def _instance_link(row: Row) -> Html | None:
+    if row["instance_id"] is None:
+        return None
+    return to(f"{row['instance_type']}_INSTANCE", row["instance_id"])
+
+
+def _undone(row: Row) -> Html | None:
+    by = row["rolled_back_by_module_instance_id"]
+    return None if by is None else to("MODULE_INSTANCE", by)
+
+
+def _error(row: Row) -> Html | None:
+    text = row["event_return_code_details"]
+    return el("span", text, cls="code", title=text) if text else None
+
+
 def _failed(rows: Sequence[Row]) -> Html:
-    table = parts.table("omd_report.failures", rows, linked.of(s.failures(to)), key=_instance)
+    columns = {
+        "failed": lambda row: moment(row["event_datetime"]),
+        "of": lambda row: row["instance_type"].capitalize(),
+        "code": lambda row: to(row["instance_type"], row["code"]),
+        "instance#": _instance_link,
+        "undone by#": _undone,
+        "error": _error,
+        "detail": lambda row: message(row["event_detail"]),
+    }
+    table = parts.table("omd_report.failures", rows, columns, key=_instance)
     if len(rows) < _FAILURES:
         return table
     return join([table, el("p", f"Only the newest {_FAILURES} are shown.", cls="note")])
@@ -195,8 +231,14 @@ def _lag(rows: Sequence[Row]) -> Html:
 
 def _deliveries(rows: Sequence[Row]) -> Html:
     columns = {
-        **linked.of(s.deliveries(to)),
+        "delivery#": lambda row: to("DELIVERY", row["delivery_id"]),
+        "agreement": lambda row: name(row["agreement_code"]),
+        "interface": lambda row: row["interface_code"],
+        "data of": lambda row: moment(row["snapshot_datetime"]),
+        "status": lambda row: badge("E", row["delivery_status"].lower()),
+        "run#": lambda row: row["attempt"] or None,
         "for#": lambda row: linked.running_since(row["since"]),
+        "waits for": lambda row: row["waits_for"],
     }
     return parts.table("omd_report.delivery_state", rows, columns, key="delivery_id")
 
@@ -208,7 +250,7 @@ def _queue(rows: Sequence[Row]) -> Html:
     columns = {
         "family": lambda row: row["family_code"],
         "lane": lambda row: name(row["lane"]),
-        **{f"{column}#": counted(column) for column in s.LANE_COUNTS},
+        **{f"{column}#": counted(column) for column in _LANE_COUNTS},
         "oldest due": lambda row: moment(row["oldest_due"]),
     }
     return parts.table(
