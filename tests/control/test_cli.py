@@ -370,7 +370,8 @@ def test_status_fits_the_terminal_and_is_whole_in_a_pipe(registered: Command, ds
         assert title in done.stdout
     assert "b_child" in done.stdout
     assert [line for line in done.stdout.splitlines() if "…" in line] == []
-    assert [line for line in done.stdout.splitlines() if "at EXECUTE SQL statement" in line]
+    assert [line for line in done.stdout.splitlines() if "division by zero SQL statement" in line]
+    assert "execute_module" not in done.stdout, "what of ours called it is no news"
 
 
 def test_status_as_json(registered: Command) -> None:

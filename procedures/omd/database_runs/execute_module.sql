@@ -122,6 +122,10 @@ BEGIN
                 NULL;
         END;
     ELSIF p_execution_status_code OPERATOR(pg_catalog.=) 'F' THEN
+        -- Where in the statement it happened; what of ours called it says nothing.
+        v_context := pg_catalog.regexp_replace(
+            v_context, E'\\n?[^\n]*omd\\.execute_module\\(.*$', ''
+        );
         BEGIN
             CALL omd.module_failure(
                 p_module_instance_id,

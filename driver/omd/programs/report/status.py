@@ -120,9 +120,13 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: str) -> 
                 ),
             ),
             "Exceptions": (
-                control.report(
-                    t.ExceptionsRow, order_by=["exception_code", "instance_type", "code"]
-                ),
+                [
+                    row
+                    for row in control.report(
+                        t.ExceptionsRow, order_by=["exception_code", "instance_type", "code"]
+                    )
+                    if row.exception_code not in {problem.problem_code for problem in problems}
+                ],
                 titled(
                     "exception_code, instance_type AS type, code, instance_id, since_datetime,"
                     " detail"

@@ -160,6 +160,8 @@ def _given(node: _Node) -> Iterator[str]:
 
 
 _OTHERS = {"modules", "batches", "parameters"}
+# What a document has beside the arguments of the procedure.
+_BESIDE = {"register_module": {"parameters"}, "register_batch": _OTHERS}
 
 
 def _arguments(procedure: Callable[..., Any], node: _Node | None) -> dict[str, Any]:
@@ -171,7 +173,7 @@ def _arguments(procedure: Callable[..., Any], node: _Node | None) -> dict[str, A
         for name, parameter in inspect.signature(procedure).parameters.items()
         if parameter.default is not parameter.empty
     }
-    others = _OTHERS if procedure.__name__.startswith("register") else set()
+    others = _BESIDE.get(procedure.__name__, set())
     return {
         # YAML reads Y as a text, but yes, no, true and false as truth values.
         name: ("Y" if given.value else "N")
