@@ -309,12 +309,12 @@ def test_strict_takes_a_contract_whole_or_not_at_all(tmp_path: Path) -> None:
     file.write_text(STRANGER, encoding="utf-8")
     _, notes = read_contract(file, "odcs")
     with pytest.raises(lookup("OM096"), match=r"team: .* and 12 more") as caught:
-        require_whole(file, notes)
+        require_whole(file, notes, "take it over by hand")
     assert caught.value.sqlstate == "OM096"
     assert caught.value.detail["problems"][0].keys() == {"path", "problem"}
     file.write_text(contract_as_yaml(contract()), encoding="utf-8")
     _, notes = read_contract(file, "odcs")
-    require_whole(file, notes)
+    require_whole(file, notes, "take it over by hand")
     assert not notes.notes
 
 
