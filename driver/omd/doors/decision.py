@@ -82,11 +82,11 @@ class Decision(Door, DecisionMethods):
                 newest.
 
         Raises:
-            UnknownStage: no stage has this code.
-            NoRulesetVersion: no version of its ruleset is active and effective.
-            RulesetChanged: the function of the ruleset is not as it was when it was defined.
-            WrongEngine: the ruleset does not run in the engine that was asked for.
-            LinkUnfit: a source lacks something.
+            CallerError (OM080): no stage has this code.
+            ConfigurationError (OM286): no version of its ruleset is active and effective.
+            ConfigurationError (OM287): the function of the ruleset has changed.
+            ConfigurationError (OM288): the ruleset does not run in the engine that was asked for.
+            ConfigurationError (OM289): a source lacks something.
         """
         engines = self._control._engines
         if engine not in (None, *engines):
@@ -121,8 +121,8 @@ class Decision(Door, DecisionMethods):
             version: the version; by default the newest one.
 
         Raises:
-            UnknownRuleset: there is no such ruleset or version.
-            RulesetChanged: the function is not as it was when it was defined.
+            CallerError (OM081): there is no such ruleset or version.
+            ConfigurationError (OM287): the function is not as it was when it was defined.
             CallerError: the function of Python is not there, or zen-engine is not installed.
         """
         # The kind is asked first, since a refusal would end the transaction of the caller.

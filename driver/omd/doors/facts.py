@@ -35,7 +35,7 @@ class Facts(Exports, FactsMethods):
             physical_delete_allowed: a session may delete physically.
 
         Raises:
-            DeliveryOpen: the agreement has an open delivery (on entering).
+            StateError (OM152): the agreement has an open delivery (on entering).
         """
         return FactsDelivery(
             self._control, agreement_code, physical_delete_allowed=physical_delete_allowed

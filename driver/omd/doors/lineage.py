@@ -90,7 +90,7 @@ class Lineage(LineageCalls):
             The outcome. An exception of a job on Spark is recorded, and returned as `error`.
 
         Raises:
-            UnknownTopic: no topic has this name.
+            CallerError (OM015): no topic has this name.
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)

@@ -744,7 +744,7 @@ def require_program(control: Connection, code: str) -> None:
     """Refuse to call a function inside a Module that is no program.
 
     Raises:
-        UnknownModule: no Module has this code.
+        CallerError (OM002): no Module has this code.
         CallerError: it is of another kind.
     """
     module = control._omd.module_definition(code)
