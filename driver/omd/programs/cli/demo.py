@@ -109,9 +109,9 @@ _HELP = f"""\
 Play a demo that shows what OMD does when things go wrong, and proves at the end that all is right.
 
 It starts the embedded server unless a database is named, and installs OMD. A demo makes schemas of
-its own, tells which, and may be repeated; docs/tutorial/NAME.md explains it step by step. It takes
-a minute or a few, web ten. It needs the extra demo and, unless the list says otherwise, Java 17 or
-newer; trust needs no extra and no superuser, and asks on a terminal before it makes anything.
+its own, tells which, and may be repeated; the tutorial of its name explains it step by step. It
+takes a minute or a few, web ten. It needs the extra demo and, unless the list says otherwise, Java
+17 or newer; trust needs no extra and no superuser, and asks on a terminal before it makes anything.
 
 platform, recall and web leave the flow on:
 omd call omd_dispatch.set_work --is-on false ends it.
