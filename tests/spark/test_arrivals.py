@@ -165,21 +165,25 @@ def test_the_commands_look_and_deliver(
     night: Night, omd_here: Callable[..., Any], dsn: str
 ) -> None:
     def run(*arguments: str) -> Any:
-        return omd_here("delivery", *arguments, dsn=dsn)
+        return omd_here(*arguments, dsn=dsn)
+
+    def arrivals() -> Any:
+        return json.loads(run("report", "arrivals", "--output", "json").stdout)
 
     write(night.location, "2020-01-01", "customer.csv", content=ONE)
-    assert json.loads(run("arrivals", "--output", "json").stdout) == []
-    looked = run("arrivals", "a", "--look", "--output", "json")
-    (arrival,) = json.loads(looked.stdout)
-    assert (looked.returncode, arrival["arrival_status"]) == (0, "FOUND")
-    delivered = run("arrivals", "a", "--deliver", "--output", "json")
-    (arrival,) = json.loads(delivered.stdout)
+    assert arrivals() == []
+    assert run("deliver", "a", "--arrived", "--dry-run").returncode == 0
+    (arrival,) = arrivals()
+    assert arrival["arrival_status"] == "FOUND"
+    delivered = run("deliver", "a", "--arrived")
+    (arrival,) = arrivals()
     assert (delivered.returncode, arrival["arrival_status"]) == (0, "DONE"), delivered.stderr
     night.shop.call("revert_delivery", delivery_id=arrival["delivery_id"], reason="x")
-    assert run("forget", str(arrival["arrival_id"]), "x").returncode == 0
+    forget = ("--arrival-id", str(arrival["arrival_id"]), "--reason", "x")
+    assert run("call", "omd_delivery.forget_arrival", *forget).returncode == 0
     assert night.states() == {"2020-01-01": "INCOMPLETE"}
     night.location.rename(night.location.with_name("gone"))
-    gone = run("arrivals", "--look")
+    gone = run("deliver", "--arrived", "--dry-run")
     assert gone.returncode == 1
     assert "No such file" in gone.stderr
 

@@ -20,7 +20,10 @@ BEGIN
     FROM omd_facts.control AS c
     WHERE c.entity_id = p_entity_id AND c.control_code = p_control_code
     FOR UPDATE;
-    EXECUTE format('DROP FUNCTION IF EXISTS %s(text, jsonb, jsonb)', v_name);
+    -- IF EXISTS would tell who registers a control that there is no copy yet.
+    IF to_regprocedure(format('%s(text, jsonb, jsonb)', v_name)) IS NOT NULL THEN
+        EXECUTE format('DROP FUNCTION %s(text, jsonb, jsonb)', v_name);
+    END IF;
     IF v_text IS NULL THEN
         RETURN;
     END IF;
