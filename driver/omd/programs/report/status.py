@@ -60,6 +60,7 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: str) -> 
         problems = control.report(
             ProblemsRow, order_by=["severity", "problem_code", "object_kind", "object_key"]
         )
+        said = {problem.problem_code for problem in problems}
         sections: dict[str, tuple[list[Any], dict[str, str]]] = {
             "Problems": (
                 problems,
@@ -125,7 +126,8 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: str) -> 
                     for row in control.report(
                         t.ExceptionsRow, order_by=["exception_code", "instance_type", "code"]
                     )
-                    if row.exception_code not in {problem.problem_code for problem in problems}
+                    # What a person has read above is not said twice.
+                    if output == "json" or row.exception_code not in said
                 ],
                 titled(
                     "exception_code, instance_type AS type, code, instance_id, since_datetime,"
