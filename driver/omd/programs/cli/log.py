@@ -87,7 +87,7 @@ _KINDS = {
         ),
     ),
 }
-MODULE_RUN, BATCH_RUN, EVENT = (_KINDS[kind].columns for kind in ("module", "batch", "event"))
+MODULE_RUN, BATCH_RUN = (_RUNS[kind].columns for kind in ("module", "batch"))
 
 
 def newest(control: Connection, kind: str, limit: int | None, **conditions: Any) -> list[Any]:

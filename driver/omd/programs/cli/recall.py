@@ -18,7 +18,8 @@ from omd.rooms.control.codes import exit_code
 if TYPE_CHECKING:
     from omd.doors.control import Control
 
-_ITEMS = titled(
+# What is shown of the items of a plan.
+PLAN = titled(
     "position AS pos, action, module_instance_id AS run, module_code AS module,"
     " table_code AS table, relation, because_of AS because, is_exact AS exact, rows_go, rows_back,"
     " comes_again, problem"
@@ -124,11 +125,11 @@ def recall(
         of["awaits_correction"] = await_correction
         if execute:
             done = room._recall_at_once(**of, accept=accept, wait=timedelta(seconds=wait))
-            show(room._items(done.recall_id), _ITEMS, output)
+            show(room._items(done.recall_id), PLAN, output)
             _tell(done.recall_id, done.rows_gone, done.rows_returned)
             return ExitCode.OK
         planned = room._calls.plan_recall(**of)
-        show(room._items(planned.recall_id), _ITEMS, output)
+        show(room._items(planned.recall_id), PLAN, output)
     blocked = f", {planned.blocked:,} of them in the way" if planned.blocked else ""
     click.echo(
         f"Recall {planned.recall_id} is planned: {planned.items:,} items{blocked}. Nothing has"
@@ -172,7 +173,7 @@ def execute(recall_id: int, accept: tuple[str, ...], wait: float, dsn: str, outp
     """Execute a planned recall: all of its plan is taken back in one transaction, or nothing."""
     with open_control(dsn) as control:
         done = control.provenance.recall(recall_id, accept=accept, wait=timedelta(seconds=wait))
-        show(control.provenance._items(recall_id), _ITEMS, output)
+        show(control.provenance._items(recall_id), PLAN, output)
     if done.succeeded:
         _tell(recall_id, done.facts["rows_gone"], done.facts["rows_returned"])
     else:

@@ -11,6 +11,7 @@ import click
 
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.cli.log import BATCH_RUN, MODULE_RUN
+from omd.programs.cli.recall import PLAN
 from omd.programs.cli.things import find
 from omd.programs.terminal.options import format_option, page_option
 from omd.programs.terminal.tables import show as show_rows
@@ -317,9 +318,7 @@ _KINDS = {
         (
             _Section(
                 "Plan", "recall_items", _RECALL,
-                "position AS pos, action, module_instance_id AS run, module_code AS module,"
-                " table_code AS table, relation, because_of AS because, is_exact AS exact,"
-                " rows_go, rows_back, comes_again, problem",
+                PLAN,
                 "position",
             ),
             _Section(

@@ -133,14 +133,17 @@ def section(
         tables: a list of rows per query.
         query: the parameters of the URL, for the link to the CSV.
     """
-    if isinstance(tables, psycopg.Error):
-        inside = unread(tables)
-    else:
-        with parts.inside(section.id):
-            inside = section.render(*tables)
     tools = parts.sql_and_csv(section, query) if section.selects else None
     title = el("div", el("h2", section.title), tools, cls="title")
-    return el("section", title, inside, id=section.id)
+    return el("section", title, inside(section, tables), id=section.id)
+
+
+def inside(section: Section, tables: Sequence[list[Row]] | psycopg.Error) -> Html:
+    """Draw what stands below the title of a section; see `section`."""
+    if isinstance(tables, psycopg.Error):
+        return unread(tables)
+    with parts.inside(section.id):
+        return section.render(*tables)
 
 
 def unread(error: psycopg.Error) -> Html:

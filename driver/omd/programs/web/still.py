@@ -55,12 +55,7 @@ def _drawn(section: Section, reader: Reader) -> Html:
         tables = [reader.read(select) for select in section.selects]
     except psycopg.Error as error:
         tables = error
-    if isinstance(tables, psycopg.Error):
-        inside = frame.unread(tables)
-    else:
-        with parts.inside(section.id):
-            inside = section.render(*tables)
-    return el("section", el("h2", section.title), inside, id=section.id)
+    return el("section", el("h2", section.title), frame.inside(section, tables), id=section.id)
 
 
 def _problems(rows: Sequence[Row]) -> Html:

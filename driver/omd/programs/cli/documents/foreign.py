@@ -141,7 +141,9 @@ class Jobs(_Modules):
         from omd.rooms.control.rows import ModuleListRow
 
         calls = self.control.calls.omd
-        there = {row.module_code for row in self.control.report(ModuleListRow)}
+        there = {
+            row.module_code for row in self.control.report(ModuleListRow, module_code=self.codes)
+        }
         for code, job in self._jobs.items():
             area = None if code in there else AREA
             calls.register_module(code, area_code=area, table_code=next(iter(job.outputs)))
