@@ -1,8 +1,8 @@
 """What a run of tests leaves for the records: ``--results FILE`` adds a line of JSON per file.
 
-It has the file, the seconds that its cases took, and of each case that failed its name and the
-first line of the error. ``tools/record.py`` makes the rows of ``rotation.tsv`` and ``flaky.tsv`` of
-it.
+It has the file, the seconds that its cases took (of the processors, where costs are recorded), and
+of each case that failed its name and the first line of the error. ``tools/record.py`` makes the
+rows of ``rotation.tsv`` and ``flaky.tsv`` of it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Results:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         file = file_of(report.nodeid)
-        self.seconds[file] += report.duration
+        self.seconds[file] += seconds(report, self.config)
         if report.failed:
             line = first_line(report.longrepr)
             self.failed[file].setdefault(report.nodeid, line)
@@ -45,6 +45,14 @@ class Results:
             for file, seconds in sorted(self.seconds.items()):
                 told = {"file": file, "seconds": round(seconds), "failed": self.failed[file]}
                 out.write(json.dumps(told) + "\n")
+
+
+def seconds(report: pytest.TestReport, config: pytest.Config) -> float:
+    """Return what a step of a case took of the processors, if that is recorded, or by the clock."""
+    if not config.getoption("--record-costs"):
+        return report.duration
+    told = dict(report.user_properties) if report.when == "call" else {}
+    return float(told.get("cost", 0.0)) + sum(s for _, s in told.get("costs of fixtures", ()))
 
 
 def first_line(error: Any) -> str:
