@@ -1,4 +1,4 @@
-"""A new room is its own folders, one line in `_rooms.py` and one in `sql/install.sql`."""
+"""A new room is its own folders, a word in `doors/registry.py` and a line in `sql/install.sql`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ FILES = {
     "driver/omd/rooms/empty/__init__.py": '"""Things."""\n',
 }
 LINES = {
-    "driver/omd/doors/registry.py": ('    "lineage": "Lineage",\n', '    "empty": "Empty",\n'),
+    "driver/omd/doors/registry.py": ('"control", "lake", "lineage", ', '"empty", '),
     "sql/install.sql": ("\\ir install/omd_lineage.sql\n", "\\ir install/omd_empty.sql\n"),
 }
 
@@ -113,7 +113,7 @@ def house(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_new_room_needs_its_folders_and_two_lines(house: Path, empty_dsn: str) -> None:
+def test_a_new_room_needs_its_folders_a_word_and_a_line(house: Path, empty_dsn: str) -> None:
     def python(*arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, *arguments],
