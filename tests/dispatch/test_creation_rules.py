@@ -181,6 +181,9 @@ def test_settings_of_types_are_finite(room: Room) -> None:
     room.refused("OM013", "register_task_type", family_code="F", task_type="new", handler="SQL")
     room.refused("OM013", "set_custom", **TASK, criterion="CODE", mode="X")
     room.refused("OM005", "set_custom", **TASK, criterion=None, mode="D")
+    unknown = {"family_code": "F", "task_type": "X", "criterion": "CODE"}
+    for mode in ("D", None):
+        room.refused("OM071", "set_custom", **unknown, mode=mode)
     for sqlstate, given in (
         ("OM013", {"retention": "-1 day"}),
         ("OM013", {"retention": "0"}),

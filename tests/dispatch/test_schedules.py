@@ -189,6 +189,26 @@ def test_a_source_gives_a_task_per_row_with_the_rights_of_the_worker(room: Room)
     assert "42501" in problem
 
 
+def test_what_a_round_leaves_comes_next_in_the_order_of_its_source(room: Room) -> None:
+    room.family("F", ("CODE",))
+    room.conn.execute(
+        "CREATE VIEW public.seven AS SELECT chr(104 - n) AS code FROM generate_series(0, 6) AS n"
+    )
+    given = {"family_code": "F", "task_type": "T", "schedule_code": "s", "every": "1 day"}
+    now = room.one("SELECT now()")
+    room.call("register_schedule", **given, source="public.seven", next_time=now)
+    rounds = [room.call("fire_schedule", schedule_code="s", limit=3)["fired"]]
+    # No order of the rows on the disk is the order of the source.
+    room.owner(
+        "UPDATE omd_dispatch.task_schedule_rest SET task = task"
+        " WHERE task_number = (SELECT min(task_number) FROM omd_dispatch.task_schedule_rest)"
+    )
+    rounds += [room.call("fire_schedule", schedule_code="s", limit=3)["fired"] for _ in range(2)]
+    assert rounds == [3, 3, 1]
+    tasks = room.rows("SELECT func_code FROM omd_dispatch.task_data_f ORDER BY task_id")
+    assert "".join(task["func_code"] for task in tasks) == "hgfedcb"
+
+
 def test_ready_topics_become_tasks_once(room: Room, another: Callable[..., Room]) -> None:
     room.conn.execute(
         "CREATE TABLE public.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id));"

@@ -22,7 +22,7 @@ VERSION = 1
 
 def job(run):
     spark = session()
-    with run.control.transaction() as conn:
+    with run.connect() as conn:
         conn.execute(
             "INSERT INTO app.seen VALUES (%s, %s, %s, %s)",
             [os.getpid(), VERSION, spark.catalog.tableExists("mine"),
@@ -50,7 +50,7 @@ def test_a_process_with_spark_takes_the_next_task_and_keeps_nothing_of_the_last(
         until(lambda: room.task(task, "run")["status"] != "PENDING"
               and room.task(task, "run")["status"] != "CLAIMED")  # fmt: skip
         row = room.task(task, "run")
-        assert (row["status"], row["attempt"]) == ("DONE", 1), worker.told
+        assert (row["status"], row["attempt"]) == ("DONE", 1), [row, *worker.told]
         (seen,) = room.rows("DELETE FROM app.seen RETURNING pid, version, has_view, has_setting")
         return tuple(seen.values())  # type: ignore[return-value]
 

@@ -157,8 +157,6 @@ BEGIN
                     )
                 )
                 WHERE d.interface_id = $3
-                    AND d.context ? $2
-                    AND jsonb_typeof(d.context -> $2) = 'array'
                     AND EXISTS (
                         SELECT FROM jsonb_array_elements(d.context -> $2) AS n (key)
                         INNER JOIN jsonb_array_elements($1) AS j (key) ON %2$s
