@@ -233,6 +233,7 @@ ROUTINE omd.build_rollback_sql(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.clear_failures(integer)
 ROUTINE omd.close_source(text,interval)
 ROUTINE omd.comment_parts(text) |  | omd_reader | EXECUTE
+ROUTINE omd.compiles_work() |  | omd_reader | EXECUTE
 ROUTINE omd.confirm_rollback(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.confirm_server(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.count_failure(integer,bigint,text,text)
@@ -2363,6 +2364,7 @@ TABLE omd_report.routine_list |  | omd_reader | SELECT
 TABLE omd_report.run_inputs |  | omd_reader | SELECT
 TABLE omd_report.server |  | omd_reader | SELECT
 TABLE omd_report.server_changes |  | omd_reader | SELECT
+TABLE omd_report.server_problems |  | omd_reader | SELECT
 TABLE omd_report.sources |  | omd_reader | SELECT
 TABLE omd_report.stage_readiness |  | omd_reader | SELECT
 TABLE omd_report.stale_runs |  | omd_reader | SELECT
