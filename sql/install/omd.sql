@@ -680,7 +680,6 @@
 \ir ../../procedures/omd/server/_server_now.sql
 \ir ../views/omd/server/open_server_change.sql
 \ir ../../procedures/omd/server/server_is_known.sql
-\ir ../../procedures/omd/server/compiles_work.sql
 \ir ../../procedures/omd/server/require_known_server.sql
 \ir ../../procedures/omd/server/_change_of_server.sql
 \ir ../../procedures/omd/server/_skip_numbers.sql

@@ -233,7 +233,6 @@ ROUTINE omd.build_rollback_sql(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.clear_failures(integer)
 ROUTINE omd.close_source(text,interval)
 ROUTINE omd.comment_parts(text) |  | omd_reader | EXECUTE
-ROUTINE omd.compiles_work() |  | omd_reader | EXECUTE
 ROUTINE omd.confirm_rollback(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.confirm_server(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.count_failure(integer,bigint,text,text)

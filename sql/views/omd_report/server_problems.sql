@@ -121,22 +121,6 @@ FROM (
         )
     UNION ALL
     SELECT
-        'PLANS_COMPILED' AS problem_code,
-        'WARNING' AS severity,
-        'SETTING' AS object_kind,
-        'jit' AS object_key,
-        'jit' AS subject,
-        NULL::timestamptz AS since,
-        'the server compiles the plan of omd_report.work for each look, which takes seconds'
-            AS text,
-        format(
-            'For who reads the views of OMD: ALTER ROLE … SET jit = off; or for all: '
-            'ALTER DATABASE %I SET jit = off;',
-            current_database()
-        ) AS way_out
-    WHERE omd.compiles_work()
-    UNION ALL
-    SELECT
         'MODELS_REFUSED' AS problem_code,
         'WARNING' AS severity,
         'DATABASE' AS object_kind,
@@ -235,7 +219,7 @@ COMMENT ON VIEW omd_report.server_problems IS
 'the columns of omd_report.problems; omd doctor shows it too.';
 COMMENT ON COLUMN omd_report.server_problems.problem_code IS
 'SETTING_UNSAFE, SERVER_UNKNOWN, IDENTITY_MISSING, UPGRADE_UNFINISHED, INDEX_INVALID, '
-'PLANS_COMPILED, MODELS_REFUSED, WRITERS_HIDDEN, ROLE_POWERFUL or SESSIONS_SHORT.';
+'MODELS_REFUSED, WRITERS_HIDDEN, ROLE_POWERFUL or SESSIONS_SHORT.';
 COMMENT ON COLUMN omd_report.server_problems.severity IS
 'ERROR: SERVER_UNKNOWN, IDENTITY_MISSING. WARNING: all others.';
 COMMENT ON COLUMN omd_report.server_problems.room IS 'Always server.';
@@ -243,11 +227,11 @@ COMMENT ON COLUMN omd_report.server_problems.object_kind IS
 'What object_key names: SETTING, DATABASE, TABLE, INDEX, ROLE or UPGRADE_STEP.';
 COMMENT ON COLUMN omd_report.server_problems.object_key IS 'Its name.';
 COMMENT ON COLUMN omd_report.server_problems.subject IS
-'The check: durability, server known, replica identity, upgrade, jit, schemas, statistics, '
-'who runs or sessions.';
+'The check: durability, server known, replica identity, upgrade, schemas, statistics, who runs '
+'or sessions.';
 COMMENT ON COLUMN omd_report.server_problems.since IS
 'Since when: of a step of an upgrade; NULL of all others.';
 COMMENT ON COLUMN omd_report.server_problems.text IS
-'What is wrong; SETTING_UNSAFE and PLANS_COMPILED speak of the settings of the session that asks.';
+'What is wrong; SETTING_UNSAFE speaks of the settings of the session that asks.';
 COMMENT ON COLUMN omd_report.server_problems.way_out IS
 'What mends it, on a shell or in SQL.';

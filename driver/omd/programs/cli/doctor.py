@@ -182,6 +182,8 @@ def _database(dsn: str) -> Iterator[Finding]:
         if installation.found != _NONE:
             for whole, statement, fine in _ASKED:
                 yield from _told(conn, whole, statement, fine)
+            with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
+                yield _compiled_plans(conn)
 
 
 _NONE = "none in this database"
@@ -262,7 +264,6 @@ _ASKED: Sequence[tuple[str, str, Mapping[str, str]]] = (
             ),
             "replica identity": "each published table of a Module can be updated and deleted from",
             "upgrade": "nothing was left in the middle",
-            "jit": "the server compiles no plan of omd_report.work",
             "schemas": "omd_owner may create those of models",
             "statistics": "omd_owner sees since when other roles write",
             "who runs": "no powerful role, neither you nor in the last runs",
@@ -380,6 +381,28 @@ SELECT r.*
  WHERE r.number <= {}
  ORDER BY r.checked, r.number
 """
+
+
+def _compiled_plans(conn: psycopg.Connection[Any]) -> Finding:
+    """Whether the server compiles the plans of the views over all rooms, which takes seconds.
+
+    No catalogue has the cost of a plan, and the settings are those of the session.
+    """
+    view = "omd_report.work"
+    [(bound, database)] = conn.execute(
+        "SELECT CASE WHEN pg_jit_available() THEN current_setting('jit_above_cost')::float8 END,"
+        "  quote_ident(current_database())"
+    ).fetchall()
+    [(plan,)] = conn.execute("EXPLAIN (FORMAT JSON) SELECT * FROM omd_report.work").fetchall()
+    if bound is None or bound < 0 or plan[0]["Plan"]["Total Cost"] <= bound:
+        return Finding("jit", Verdict.OK, f"the server compiles no plan of {view}")
+    return Finding(
+        "jit",
+        Verdict.WARNING,
+        f"the server compiles the plan of {view} for each look, which takes seconds",
+        "For who reads the views of OMD: ALTER ROLE … SET jit = off; or for all:"
+        f" ALTER DATABASE {database} SET jit = off;",
+    )
 
 
 def _pooler(conn: psycopg.Connection[Any]) -> Finding:
