@@ -283,6 +283,13 @@ def test_what_is_not_public_is_not_there(call: Command, named: str, meant: str) 
     assert meant in done.stderr
 
 
+def test_a_former_routine_answers_with_the_one_of_now(call: Command) -> None:
+    for named, now in (("purge_history", "omd.purge"), ("omd_lineage.retry", "omd.retry")):
+        done = call(named, "--help")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"has gone; use {now}\n" in done.stderr
+
+
 def test_a_mistyped_parameter_names_what_may_be_meant(call: Command) -> None:
     done = call("register_module", "--module-cod", "m")
     assert done.returncode == 2

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SCHEMA = "omd"  # of a name without schema
 _SIGNATURE = "call"  # in the context: the signature of the routine and its options
 _LINK = "call.link"
+_ALL = "omd report routine_list --where is_public=true"
 
 
 def _read(
@@ -126,22 +127,21 @@ def _signature(link: Link, named: str) -> Signature:
     Raises:
         CallerError: there is none of this name.
     """
-    from omd._core import catalogue
+    from omd._core import catalogue, former
     from omd._core.errors import CallerError
 
     routine = named if "." in named else f"{_SCHEMA}.{named}"
     signature = catalogue.signature(link, routine) or catalogue.signature(link, routine.lower())
     if signature is not None:
         return signature
+    if (gone := former.refusal(routine)) is not None:
+        raise CallerError(gone, hint=_ALL)
     known = catalogue.routines(link)
     last = routine.rpartition(".")[2].lower()
     question = meant(routine, known, "omd call") or _either(
         f"'omd call {name}'" for name in known if name.rpartition(".")[2] == last
     )
-    raise CallerError(
-        f"there is no public routine {routine}",
-        hint=question or "omd report routine_list --where is_public=true",
-    )
+    raise CallerError(f"there is no public routine {routine}", hint=question or _ALL)
 
 
 def _either(ways: Iterable[str]) -> str:
