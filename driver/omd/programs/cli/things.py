@@ -75,7 +75,9 @@ def find(control: Control, text: str, among: Sequence[str] = KINDS) -> Thing:
     kind, colon, key = text.partition(":")
     if colon and kind in KINDS:
         if kind not in among:
-            raise click.UsageError(f"{text}: it must be {_either(among)}.")
+            raise click.UsageError(
+                f"{text}: it must be {_either(among)}. omd show {text} shows what it is."
+            )
         if kind in _NUMBERS and not _is_number(key):
             raise click.UsageError(f"{key!r} is no number of a {kind}.")
         hits = _hits(control, key, [kind])
