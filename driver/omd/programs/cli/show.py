@@ -62,6 +62,9 @@ class _Section:
             limit=self.newest,
             **equal,
         )
+        if isinstance(self.columns, str) and self.columns:  # a source has a row that is empty
+            names = titled(self.columns).values()
+            rows = [row for row in rows if any(getattr(row, name) is not None for name in names)]
         return rows if self.newest is None else rows[::-1]
 
 
