@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _SCHEMA = "omd"  # of a name without schema
 _SIGNATURE = "call"  # in the context: the signature of the routine and its options
 _LINK = "call.link"
-_ALL = "omd report routine_list --where is_public=true"
 
 
 def _read(
@@ -134,14 +133,15 @@ def _signature(link: Link, named: str) -> Signature:
     signature = catalogue.signature(link, routine) or catalogue.signature(link, routine.lower())
     if signature is not None:
         return signature
-    if (gone := former.refusal(routine)) is not None:
-        raise CallerError(gone, hint=_ALL)
     known = catalogue.routines(link)
-    last = routine.rpartition(".")[2].lower()
-    question = meant(routine, known, "omd call") or _either(
-        f"'omd call {name}'" for name in known if name.rpartition(".")[2] == last
+    now, last = former.names().get(routine), routine.rpartition(".")[2].lower()
+    same = [now] if now in known else [n for n in known if n.rpartition(".")[2] == last]
+    ways = _either(f"'omd call {name}'" for name in same)
+    question = ways if now in known else meant(routine, known, "omd call") or ways
+    raise CallerError(
+        f"there is no public routine {routine}",
+        hint=question or "omd report routine_list --where is_public=true",
     )
-    raise CallerError(f"there is no public routine {routine}", hint=question or _ALL)
 
 
 def _either(ways: Iterable[str]) -> str:

@@ -105,7 +105,6 @@ def _definition(control: Control, thing: Thing) -> dict[str, Any]:
 
 def _task(control: Control, thing: Thing) -> dict[str, Any]:
     values = {"task_id": thing.key} | row_dict(control.calls.omd_dispatch.explain_task(thing.key))
-    values["type_key"] = f"{values['family_code']}/{values['task_type']}"  # as problems has it
     # What it waits for stands last, unless its status says it.
     return values | {name: values.pop(name) for name in ("reason", "detail")}
 
@@ -320,7 +319,7 @@ _KINDS = {
         "facts_exports",
         "delivery_id",
     ),
-    "task": _Kind((_problems("TASK_TYPE", keys=("type_key",)),), more=_task, long=("type_key",)),
+    "task": _Kind((_problems("TASK"),), more=_task),
     "recall": _Kind(
         (
             _Section(
