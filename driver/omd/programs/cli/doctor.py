@@ -181,7 +181,7 @@ def _database(dsn: str) -> Iterator[Finding]:
             yield from _roles(conn)
         if installation.found != _NONE:
             for whole, statement, fine in _ASKED:
-                yield from _told(conn, whole, statement, fine)
+                yield from _findings(conn, whole, statement, fine)
             with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
                 yield _compiled_plans(conn)
 
@@ -337,7 +337,7 @@ _SHOWN = 10  # findings of one check
 _PATIENCE = 30  # seconds
 
 
-def _told(
+def _findings(
     conn: psycopg.Connection[Any], whole: str, statement: str, fine: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield what a statement finds, errors first."""
@@ -354,7 +354,7 @@ def _told(
             text = f"not known after {_PATIENCE} s, so much is there"
             yield Finding(check, Verdict.WARNING, text, f"omd report {whole}")
         return
-    # Who has not our roles, a database of before or a standby was told so above.
+    # Who lacks our roles, a database of before, a standby: that is said above.
     except (
         psycopg.errors.InsufficientPrivilege,
         psycopg.errors.UndefinedTable,
@@ -364,9 +364,9 @@ def _told(
     for check, text in fine.items():
         if not any(row[0] == check for row in rows):
             yield Finding(check, Verdict.OK, text)
-    for check, severity, found, mend, number, count in rows:
+    for check, severity, fact, mend, number, count in rows:
         verdict = {"ERROR": Verdict.BAD, "OK": Verdict.OK}.get(severity, Verdict.WARNING)
-        yield Finding(check, verdict, found, mend or "")
+        yield Finding(check, verdict, fact, mend or "")
         if number == _SHOWN < count:
             text = f"and {count - _SHOWN:,} problems more"
             yield Finding(check, verdict, text, f"omd report {whole}")
