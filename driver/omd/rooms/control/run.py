@@ -133,7 +133,7 @@ class Batch(Block[C]):
 
     def run(self, code: str, job: Callable[[Run[C]], Any] | None = None, **options: Any) -> Any:
         """Run a Module of any kind as a part of this Batch; the options are `omd.Control.run`'s."""
-        return self._control._run(code, job, batch=self, **options)
+        return self._control.run(code, job, batch=self, **options)
 
     def run_batch(
         self,
@@ -145,7 +145,9 @@ class Batch(Block[C]):
         context: Mapping[str, Any] | None = None,
     ) -> Any:
         """Run a child Batch, and wait for its end; see `omd.Control.run_batch`."""
-        return self._control._run_batch(code, self, force, spark, session, context)
+        return self._control.run_batch(
+            code, parent=self, force=force, spark=spark, session=session, context=context
+        )
 
     def batch(
         self,
