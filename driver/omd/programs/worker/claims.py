@@ -87,7 +87,7 @@ class Claims:
     # What may be claimed ------------------------------------------------------------------------
 
     def look_anew(self) -> None:
-        """Look for tasks from the start: nobody told which are new."""
+        """Look for tasks from the start: nobody has said which are new."""
         self.look = self._anew = True
 
     def hear(self, task: str) -> None:

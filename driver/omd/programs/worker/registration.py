@@ -76,7 +76,7 @@ class Registration:
             self._renewal.stop()
 
     def take_cancelled(self) -> set[int]:
-        """Return the tasks that are to be cancelled, of which renewals have told since then."""
+        """Return the tasks to be cancelled, which renewals have named since the last call."""
         cancelled, self._cancelled = self._cancelled, set()
         return cancelled
 

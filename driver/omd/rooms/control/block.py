@@ -19,9 +19,10 @@ from typing import Any, Generic, NoReturn, TypeVar
 from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.error_codes import InstanceNotExecuting, LeaseExpired, MembersFailed
-from omd._core.errors import ConnectionFailed, NotStarted, Skipped, name_in_events
+from omd._core.errors import Aborted, ConnectionFailed, NotStarted, Skipped, name_in_events
 from omd._core.former import Renamed
 from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.control.connection import C, callers
 from omd.rooms.control.death import identity, who_runs
 from omd.rooms.control.lease import Lease
@@ -208,6 +209,34 @@ class Block(Renamed, ABC, Generic[C]):
             _log.exception("the failure of %s %s could not be recorded", self._kind, self)
             _note(error, f"The failure of {self._kind} {self} could not be recorded: {failure}")
 
+    def _proceed(
+        self,
+        indicator: ProcessingIndicator,
+        abort: Callable[..., None],
+        *others: ProcessingIndicator,
+        **code: Any,
+    ) -> None:
+        """Open the block, or raise why it may not proceed.
+
+        Args:
+            indicator: what the database has said.
+            abort: ends an instance of which it has said what this client does not know.
+            others: with which it may proceed too.
+            code: the Module or the Batch, by the name of the column.
+        """
+        self._began = True
+        ((column, name),) = code.items()
+        kind = column.removesuffix("_code")
+        if indicator is ProcessingIndicator.CANCEL:
+            raise Skipped(name, self._instance_id, self._reason, kind=kind)
+        if indicator is ProcessingIndicator.ABORT:
+            running = who_runs(self._control, **code) if self._reason == "RUNNING" else None
+            raise Aborted(name, self._instance_id, self._reason, running, kind=kind)
+        if indicator not in (ProcessingIndicator.PROCEED, *others):
+            self._refuse_indicator(indicator, Aborted, abort)
+        self._open = True
+        self._control._fenced.add(self)
+
     def _refuse_indicator(
         self, indicator: object, refusal: type[NotStarted], abort: Callable[..., None]
     ) -> NoReturn:
@@ -231,10 +260,6 @@ class Block(Renamed, ABC, Generic[C]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
-
-    def _who_runs(self, **code: Any) -> str | None:
-        """Return what is known of the run for which this one is refused."""
-        return who_runs(self._control, **code) if self._reason == "RUNNING" else None
 
     def _await_turn(self) -> None:
         """Wait for a run that stands in the way, if the control waits."""

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from omd._core import spans
 from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
 from omd._core.errors import (
-    Aborted,
     CallerError,
     ConnectionFailed,
     NotStarted,
-    Skipped,
     one_line,
 )
 from omd._core.link import Link
@@ -226,23 +224,7 @@ class Batch(Block[C]):
         )
         self._instance_id = answer.batch_instance_id
         self._reason = answer.reason
-        self._began = True
-        if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise Skipped(code, self._instance_id, self._reason, kind="batch")
-        if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise Aborted(
-                code,
-                self._instance_id,
-                self._reason,
-                self._who_runs(batch_code=code),
-                kind="batch",
-            )
-        if answer.processing_indicator is not ProcessingIndicator.PROCEED:
-            self._refuse_indicator(
-                answer.processing_indicator, Aborted, self._control._omd.batch_abort
-            )
-        self._open = True
-        self._control._fenced.add(self)
+        self._proceed(answer.processing_indicator, self._control._omd.batch_abort, batch_code=code)
         if self._parent is not None:
             self._parent._add(self)
         self._lease.start(self._control, granted, self._renew)
@@ -625,26 +607,11 @@ class Run(Block[C]):
         self._instance_id = answer.module_instance_id
         self._instance_array = list(answer.instance_array or [])
         self._reason = answer.reason
-        self._began = True
-        if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise Skipped(self._module_code, self._instance_id, self._reason, kind="module")
-        if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise Aborted(
-                self._module_code,
-                self._instance_id,
-                self._reason,
-                self._who_runs(module_code=self._module_code),
-                kind="module",
-            )
-        self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
-        if not (
-            self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
-        ):
-            self._refuse_indicator(
-                answer.processing_indicator, Aborted, self._control._omd.module_abort
-            )
-        self._open = True
-        self._control._fenced.add(self)
+        indicator, rollback = answer.processing_indicator, ProcessingIndicator.ROLLBACK
+        self._rollback_pending = indicator is rollback
+        self._proceed(
+            indicator, self._control._omd.module_abort, rollback, module_code=self._module_code
+        )
         if self._batch is not None:
             self._batch._add(self)
         self._lease.start(self._control, granted, self._renew)
