@@ -15,6 +15,13 @@
 \ir ../../migrations/V210__status_of_loads.sql
 \endif
 
+\set checksum '46b256cc358aa204c4880c486127d012b8c81004ee4b75a03af20f3531551e61'
+\set migration 'V220__one_place_of_templates'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V220__one_place_of_templates.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -78,7 +85,6 @@
 \ir ../../procedures/omd_facts/time/_moment_sql.sql
 \ir ../../procedures/omd_facts/views/_wanted_views.sql
 \ir ../../procedures/omd_facts/writes/_odd_value_sql.sql
-\ir ../../procedures/omd_facts/writes/_render.sql
 \ir ../../procedures/omd_facts/writes/_writer_context.sql
 \ir ../../procedures/omd_facts/writes/_writer_parents.sql
 \ir ../../procedures/omd_facts/writes/_writer_refusals.sql

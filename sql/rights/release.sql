@@ -137,6 +137,7 @@ ROUTINE omd._refuse_rollback(bigint,text,text,text[],text,text) |  | omd_admin |
 ROUTINE omd._refuse_rollback(bigint,text,text,text[],text,text) |  | omd_runner | EXECUTE
 ROUTINE omd._refused_commit() |  | omd_admin | EXECUTE
 ROUTINE omd._refused_commit() |  | omd_runner | EXECUTE
+ROUTINE omd._render(text,jsonb)
 ROUTINE omd._require_backoff(interval,interval,integer)
 ROUTINE omd._require_batch(text)
 ROUTINE omd._require_batch_instance(bigint)
@@ -1235,7 +1236,6 @@ ROUTINE omd_facts._refuse_export(text,text,text) |  | omd_data_reader | EXECUTE
 ROUTINE omd_facts._refused_key(integer,integer,bigint,boolean)
 ROUTINE omd_facts._register_module(integer)
 ROUTINE omd_facts._removed_anchors(integer,bigint)
-ROUTINE omd_facts._render(text,jsonb)
 ROUTINE omd_facts._require_agreed(jsonb,integer,jsonb,jsonb,jsonb)
 ROUTINE omd_facts._require_interface(text)
 ROUTINE omd_facts._require_load(integer,bigint)

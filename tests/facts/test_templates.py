@@ -26,7 +26,7 @@ never
 
 
 def rendered(store: Store, template: str, **data: Any) -> str:
-    return str(store.one("SELECT omd_facts._render(%s, %s)", template, Jsonb(data)))
+    return str(store.one("SELECT omd._render(%s, %s)", template, Jsonb(data)))
 
 
 def test_a_template_shows_what_comes_out(store: Store) -> None:

@@ -9,7 +9,7 @@
 -- Values are put in as they are: whoever makes the data has quoted them. Where {for}, {if}, {else}
 -- or {end} stands alone on a line, nothing is left of the line.
 
-CREATE OR REPLACE FUNCTION omd_facts._render(
+CREATE OR REPLACE FUNCTION omd._render(
     p_template text,
     p_data jsonb
 )
@@ -113,5 +113,5 @@ BEGIN
 END
 $render$;
 
-COMMENT ON FUNCTION omd_facts._render IS
+COMMENT ON FUNCTION omd._render IS
 'Returns the text that p_template makes of p_data, an object. Locks: none.';
