@@ -66,9 +66,9 @@
 \ir ../../procedures/omd_dispatch/families/_require_type.sql
 \ir ../../procedures/omd_dispatch/criteria/_require_criterion.sql
 \ir ../../procedures/omd_dispatch/lanes/_lane.sql
-\ir ../../procedures/omd_dispatch/criteria/_criteria_sql.sql
+\ir ../../procedures/omd_dispatch/generated/_criteria_sql.sql
 \ir ../../procedures/omd_dispatch/keys/_key_criteria.sql
-\ir ../../procedures/omd_dispatch/keys/_key_sql.sql
+\ir ../../procedures/omd_dispatch/generated/_key_sql.sql
 \ir ../../procedures/omd_dispatch/workers/_tell_due.sql
 \ir ../../procedures/omd_dispatch/workers/_notify_due.sql
 
@@ -85,11 +85,11 @@
 \ir ../../procedures/omd_dispatch/tables/_make_task_table.sql
 \ir ../../procedures/omd_dispatch/tables/_make_job_tables.sql
 \ir ../../procedures/omd_dispatch/claims/_claim_routine.sql
-\ir ../../procedures/omd_dispatch/creation/_create_sql.sql
+\ir ../../procedures/omd_dispatch/generated/_create_sql.sql
 \ir ../../procedures/omd_dispatch/creation/_note_created.sql
-\ir ../../procedures/omd_dispatch/creation/_create_one_sql.sql
-\ir ../../procedures/omd_dispatch/claims/_make_claims.sql
-\ir ../../procedures/omd_dispatch/creation/_make_insert.sql
+\ir ../../procedures/omd_dispatch/generated/_create_one_sql.sql
+\ir ../../procedures/omd_dispatch/generated/_make_claims.sql
+\ir ../../procedures/omd_dispatch/generated/_make_insert.sql
 \ir ../../procedures/omd_dispatch/families/register_family.sql
 \ir ../../procedures/omd_dispatch/families/register_task_type.sql
 \ir ../../procedures/omd_dispatch/criteria/set_custom.sql
