@@ -88,6 +88,16 @@
 \ir ../../procedures/omd_dispatch/generated/_create_sql.sql
 \ir ../../procedures/omd_dispatch/creation/_note_created.sql
 \ir ../../procedures/omd_dispatch/generated/_create_one_sql.sql
+\ir ../../procedures/omd_dispatch/generated/_due_template.sql
+\ir ../../procedures/omd_dispatch/generated/_other_template.sql
+\ir ../../procedures/omd_dispatch/generated/_claim_template.sql
+\ir ../../procedures/omd_dispatch/generated/_take_template.sql
+\ir ../../procedures/omd_dispatch/generated/_done_template.sql
+\ir ../../procedures/omd_dispatch/generated/_end_template.sql
+\ir ../../procedures/omd_dispatch/generated/_lost_template.sql
+\ir ../../procedures/omd_dispatch/generated/_stray_template.sql
+\ir ../../procedures/omd_dispatch/generated/_insert_template.sql
+\ir ../../procedures/omd_dispatch/generated/_create_template.sql
 \ir ../../procedures/omd_dispatch/generated/_make_claims.sql
 \ir ../../procedures/omd_dispatch/generated/_make_insert.sql
 \ir ../../procedures/omd_dispatch/families/register_family.sql
