@@ -88,6 +88,7 @@
 \ir ../../procedures/omd_dispatch/generated/_create_sql.sql
 \ir ../../procedures/omd_dispatch/creation/_note_created.sql
 \ir ../../procedures/omd_dispatch/generated/_create_one_sql.sql
+\ir ../../procedures/omd_dispatch/outcomes/_next_status.sql
 \ir ../../procedures/omd_dispatch/generated/_due_template.sql
 \ir ../../procedures/omd_dispatch/generated/_other_template.sql
 \ir ../../procedures/omd_dispatch/generated/_claim_template.sql

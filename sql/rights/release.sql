@@ -875,6 +875,7 @@ ROUTINE omd_dispatch._backoff(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._change_model(text,text)
 ROUTINE omd_dispatch._claim_lane(text,text,smallint,integer,text,bigint,integer,integer,timestamp with time zone,timestamp with time zone,boolean)
 ROUTINE omd_dispatch._claim_routine(text,text,boolean)
+ROUTINE omd_dispatch._claim_template()
 ROUTINE omd_dispatch._claimable_lanes(text,timestamp with time zone,jsonb,boolean,text[])
 ROUTINE omd_dispatch._class_of_error(text)
 ROUTINE omd_dispatch._comment_task_tables(text)
@@ -882,11 +883,13 @@ ROUTINE omd_dispatch._copy_tasks(text,boolean,bigint)
 ROUTINE omd_dispatch._create_new_task(text,text,jsonb,jsonb,timestamp with time zone,integer,text)
 ROUTINE omd_dispatch._create_one_sql(text)
 ROUTINE omd_dispatch._create_sql(text,text)
+ROUTINE omd_dispatch._create_template()
 ROUTINE omd_dispatch._criteria_sql(text,boolean)
 ROUTINE omd_dispatch._cron_field(text,integer,integer,text[])
 ROUTINE omd_dispatch._cron_instants(timestamp without time zone,text,boolean)
 ROUTINE omd_dispatch._data_table(text,text)
 ROUTINE omd_dispatch._dead_types() |  | omd_reader | EXECUTE
+ROUTINE omd_dispatch._done_template()
 ROUTINE omd_dispatch._due_lanes(text,text,timestamp with time zone,jsonb)
 ROUTINE omd_dispatch._due_occurrences(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._due_occurrences(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_runner | EXECUTE
@@ -894,6 +897,7 @@ ROUTINE omd_dispatch._due_schedules(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._due_schedules(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._due_sources(timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._due_sources(timestamp with time zone) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._due_template()
 ROUTINE omd_dispatch._empty_model(text,boolean)
 ROUTINE omd_dispatch._empty_spare_partition(text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._end_claims(text,text,jsonb)
@@ -902,6 +906,7 @@ ROUTINE omd_dispatch._end_firing(text,timestamp with time zone,timestamp with ti
 ROUTINE omd_dispatch._end_firing(text,timestamp with time zone,timestamp with time zone,integer,timestamp with time zone,bigint,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._end_template()
 ROUTINE omd_dispatch._exchange_partition(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._family_of_task(bigint)
 ROUTINE omd_dispatch._fence_run()
@@ -927,6 +932,7 @@ ROUTINE omd_dispatch._index_tasks(text)
 ROUTINE omd_dispatch._insert_new_tasks(jsonb,jsonb,integer[],omd_dispatch.task_conf_type_desc,text[],integer,text,boolean)
 ROUTINE omd_dispatch._insert_tasks(text,text,jsonb,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._insert_tasks(text,text,jsonb,text,text) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._insert_template()
 ROUTINE omd_dispatch._is_time_zone(text)
 ROUTINE omd_dispatch._job_table(text,text)
 ROUTINE omd_dispatch._keep_rest(text,jsonb) |  | omd_admin | EXECUTE
@@ -943,6 +949,7 @@ ROUTINE omd_dispatch._lock_task(bigint)
 ROUTINE omd_dispatch._log_definition_edit()
 ROUTINE omd_dispatch._lose_occurrence(text,timestamp with time zone,integer,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._lose_occurrence(text,timestamp with time zone,integer,text) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._lost_template()
 ROUTINE omd_dispatch._maintain_backends(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._maintain_backends(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._maintain_suspensions(integer) |  | omd_admin | EXECUTE
@@ -962,6 +969,7 @@ ROUTINE omd_dispatch._move_pending(text,integer,integer) |  | omd_admin | EXECUT
 ROUTINE omd_dispatch._name_indexes(text)
 ROUTINE omd_dispatch._next_occurrence(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._next_occurrence(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._next_status(text,integer,boolean,omd_dispatch.task_conf_type_desc,text)
 ROUTINE omd_dispatch._note_bulk(text,jsonb,bigint,bigint,text)
 ROUTINE omd_dispatch._note_created(text,text,bigint,boolean)
 ROUTINE omd_dispatch._note_ends(text,jsonb)
@@ -969,6 +977,7 @@ ROUTINE omd_dispatch._note_recovery(text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._note_recovery(text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._notify_due(text,text,timestamp with time zone)
 ROUTINE omd_dispatch._other_lanes(text,text,timestamp with time zone,jsonb)
+ROUTINE omd_dispatch._other_template()
 ROUTINE omd_dispatch._partition_code(text,integer,timestamp with time zone)
 ROUTINE omd_dispatch._partition_sql(text)
 ROUTINE omd_dispatch._partitions_past_retention(text) |  | omd_admin | EXECUTE
@@ -999,10 +1008,12 @@ ROUTINE omd_dispatch._shown_error(text)
 ROUTINE omd_dispatch._shown_problem(text) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch._some_dead(boolean)
 ROUTINE omd_dispatch._source_is_due(omd_dispatch.task_source,timestamp with time zone,timestamp with time zone)
+ROUTINE omd_dispatch._stray_template()
 ROUTINE omd_dispatch._suspension_holds(bigint,text,jsonb)
 ROUTINE omd_dispatch._take_keys(text,jsonb)
 ROUTINE omd_dispatch._take_rest(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._take_rest(text,integer) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._take_template()
 ROUTINE omd_dispatch._task_image(jsonb,jsonb)
 ROUTINE omd_dispatch._task_tables(text)
 ROUTINE omd_dispatch._tasks_of_status(text) |  | omd_reader | EXECUTE

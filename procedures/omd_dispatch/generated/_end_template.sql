@@ -83,16 +83,9 @@ BEGIN
                             SELECT
                                 o.outcome, o.is_lost, i.instance_type, i.instance_id,
                                 c.backoff, c.backoff_limit, c.later_after,
-                                CASE
-                                    WHEN o.outcome IN ('S', 'C') THEN 'DONE'
-                                    WHEN t.cancel_requested THEN 'CANCELLED'
-                                    WHEN o.outcome = 'A' THEN 'PENDING'
-                                    WHEN c.on_failure = 'END' THEN 'DONE'
-                                    WHEN t.attempt >= c.max_attempts
-                                        OR r.error_code ~ '^OM[02]'
-                                        THEN 'DEAD'
-                                    ELSE 'PENDING'
-                                END AS status
+                                omd_dispatch._next_status(
+                                    o.outcome, t.attempt, t.cancel_requested, c, r.error_code
+                                ) AS status
                             FROM omd_dispatch.task_conf_type_desc AS c
                             LEFT JOIN LATERAL omd.instance_of_task(
                                 t.task_id, t.claim_token
