@@ -4,11 +4,14 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._claim_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $claim_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_lane text,
     p_priority smallint,
@@ -155,7 +158,8 @@ $claim$;
 COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns up to p_limit tasks that it has claimed, as _claim_lane says.';
 $template$;
-END;
+END
+$claim_template$;
 
 COMMENT ON FUNCTION omd_dispatch._claim_template IS
 'Returns the template of the function of a family that claims tasks of a lane. '

@@ -2,11 +2,14 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._create_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $create_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_task_type text,
     p_criteria jsonb,
@@ -28,7 +31,8 @@ COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns the number of the task that it has created, as _create_one_sql '
 'says.';
 $template$;
-END;
+END
+$create_template$;
 
 COMMENT ON FUNCTION omd_dispatch._create_template IS
 'Returns the template of the function of a family that creates one task. '

@@ -2,11 +2,14 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._done_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $done_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_backend_id text,
     p_partition_code integer,
@@ -54,7 +57,8 @@ $done$;
 COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns the tasks that it has ended, as _end_done says.';
 $template$;
-END;
+END
+$done_template$;
 
 COMMENT ON FUNCTION omd_dispatch._done_template IS
 'Returns the template of the function of a family that ends tasks that have succeeded. '

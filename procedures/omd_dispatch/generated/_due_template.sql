@@ -2,11 +2,14 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._due_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $due_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_group text,
     p_now timestamptz,
@@ -68,7 +71,8 @@ $due$;
 COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns lanes and priorities with due tasks, as _due_lanes says.';
 $template$;
-END;
+END
+$due_template$;
 
 COMMENT ON FUNCTION omd_dispatch._due_template IS
 'Returns the template of the function of a family that finds lanes with due tasks. '

@@ -3,11 +3,14 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._end_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $end_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_backend_id text,
     p_results jsonb
@@ -172,7 +175,8 @@ $end$;
 COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns the tasks whose claim it has ended, as _end_claims says.';
 $template$;
-END;
+END
+$end_template$;
 
 COMMENT ON FUNCTION omd_dispatch._end_template IS
 'Returns the template of the function of a family that ends claims. '

@@ -2,11 +2,14 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._insert_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $insert_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_tasks jsonb,
     p_names jsonb,
@@ -37,7 +40,8 @@ COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns what has become of the tasks that it has created, as '
 '_create_sql says.';
 $template$;
-END;
+END
+$insert_template$;
 
 COMMENT ON FUNCTION omd_dispatch._insert_template IS
 'Returns the template of the function of a family that creates tasks. '

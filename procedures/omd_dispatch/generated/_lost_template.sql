@@ -1,12 +1,15 @@
--- A part of what _make_claims makes.
+-- Without p_backend_id: all claims whose backend has gone, whoever locks some of them at this moment.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._lost_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $lost_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_backend_id text,
     p_limit bigint
@@ -69,7 +72,8 @@ $lost$;
 COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns the claims that _settle_claims is to settle.';
 $template$;
-END;
+END
+$lost_template$;
 
 COMMENT ON FUNCTION omd_dispatch._lost_template IS
 'Returns the template of the function of a family that finds claims without a backend. '

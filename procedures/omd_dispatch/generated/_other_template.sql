@@ -1,12 +1,16 @@
--- A part of what _make_claims makes.
+-- Each worker knows some lanes already and has asked for these, so only the gaps between them are
+-- read.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._other_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $other_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_group text,
     p_now timestamptz,
@@ -67,7 +71,8 @@ COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns lanes and priorities with due tasks that are not in p_known, '
 'as _other_lanes says.';
 $template$;
-END;
+END
+$other_template$;
 
 COMMENT ON FUNCTION omd_dispatch._other_template IS
 'Returns the template of the function of a family that finds further lanes with due tasks. '

@@ -1,12 +1,15 @@
--- A part of what _make_claims makes.
+-- Who removes a suspension frees its tasks later; this finds what he could not free.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._stray_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $stray_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}()
 RETURNS bigint
 LANGUAGE plpgsql
@@ -41,7 +44,8 @@ $stray$;
 COMMENT ON FUNCTION {function} IS
 'Of the family {code}: returns a suspension that has gone and still marks tasks.';
 $template$;
-END;
+END
+$stray_template$;
 
 COMMENT ON FUNCTION omd_dispatch._stray_template IS
 'Returns the template of the function of a family that finds marks of suspensions that have gone. '

@@ -3,11 +3,14 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._take_template()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT $template$
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $take_template$
+BEGIN
+    RETURN $template$
 CREATE OR REPLACE FUNCTION {function}(
     p_backend_id text,
     p_partition_code integer,
@@ -92,7 +95,8 @@ COMMENT ON FUNCTION {function} IS
 'claimed if it is due in the lane of its group and nothing has become of it, with the version '
 'of task_conf_type_desc.';
 $template$;
-END;
+END
+$take_template$;
 
 COMMENT ON FUNCTION omd_dispatch._take_template IS
 'Returns the template of the function of a family that claims one new task. '

@@ -32,6 +32,6 @@ END;
 
 COMMENT ON FUNCTION omd_dispatch._next_status IS
 'Returns the status of a task of the type p_type whose claim ends with p_outcome (S, C, A or F). '
-'p_attempt: the number of the attempt that ends; p_cancel_requested: somebody has asked the task to '
-'end; p_sqlstate: of the error, may be NULL. The answer is DONE, CANCELLED, DEAD or PENDING. Locks: '
-'none.';
+'p_attempt: the number of the attempt that ends; p_cancel_requested: somebody has asked the task '
+'to end; p_sqlstate: of the error, may be NULL. The answer is DONE, CANCELLED, DEAD or PENDING. '
+'Locks: none.';
