@@ -1,4 +1,5 @@
--- Without p_backend_id: all claims whose backend has gone, whoever locks some of them at this moment.
+-- Without p_backend_id these are the claims whose backend has gone; what others have locked at this
+-- moment is passed over.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._lost_template()
 RETURNS text

@@ -1,4 +1,5 @@
--- Who removes a suspension frees its tasks later; this finds what he could not free.
+-- Who marked a task before a resume may commit after it, when the suspension has gone. These tasks
+-- are looked for by skips through the index.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._stray_template()
 RETURNS text
