@@ -28,9 +28,10 @@ DECLARE
         SELECT FROM omd_dispatch.task_conf_family_model AS m
         WHERE m.family_code = p_family_code AND m.data_type IN ('date', 'timestamptz')
     );
-    v_routine record;
+    v_function text;
+    v_statement text;
 BEGIN
-    FOR v_routine IN
+    FOR v_function, v_statement IN
         WITH model AS MATERIALIZED (
             SELECT
                 m.is_new,
@@ -63,7 +64,7 @@ BEGIN
             n.function,
             omd._render(
                 t.template, m.data || jsonb_build_object('function', n.function)
-            ) AS definition
+            ) AS statement
         FROM (
             VALUES
             ('due', FALSE, omd_dispatch._due_template()),
@@ -84,8 +85,8 @@ BEGIN
             ) AS function
         ) AS n
     LOOP
-        EXECUTE v_routine.definition;
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', v_routine.function);
+        EXECUTE v_statement;
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', v_function);
     END LOOP;
     CALL omd_dispatch._set_rights(p_family_code);
 END
