@@ -17,7 +17,11 @@ from omd.programs.web.section import Row, Section, Select
 
 _PROBLEMS = """\
 SELECT severity, subject, text, way_out, since
-FROM omd_report.problems
+FROM (
+    SELECT * FROM omd_report.problems
+    UNION ALL
+    SELECT * FROM omd_report.server_problems
+) AS p
 ORDER BY severity, problem_code, object_kind, object_key
 LIMIT %(limit)s"""
 
