@@ -22,6 +22,13 @@
 \ir ../../migrations/V220__one_place_of_templates.sql
 \endif
 
+\set checksum 'c44ccbd190a2a820e07fd9cf879bc188c564ec9a7d17b89914ed7fd8577c4d7c'
+\set migration 'V221__one_engine_of_templates'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V221__one_engine_of_templates.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -48,7 +55,6 @@
 -- Mapping
 \ir ../../procedures/omd_facts/time/_open_end.sql
 \ir ../../procedures/omd_facts/mapping/_name.sql
-\ir ../../procedures/omd_facts/loads/_fill.sql
 \ir ../../procedures/omd_facts/mapping/_raise_mapping.sql
 \ir ../../procedures/omd_facts/mapping/_is_in_key.sql
 \ir ../../procedures/omd_facts/mapping/_require_words.sql
