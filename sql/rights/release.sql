@@ -1434,9 +1434,19 @@ ROUTINE omd_lineage._awaits(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._awaits(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._begin_in_database(text,text,bigint,jsonb,text,bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._begin_replacement(bigint,regclass,text[],text[]) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._block_limits(integer) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._block_limits(integer) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_all_rows(omd_lineage.block_limits,omd_lineage.block,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_all_rows(omd_lineage.block_limits,omd_lineage.block,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_changes(omd_lineage.block_limits,omd_lineage.block) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_changes(omd_lineage.block_limits,omd_lineage.block) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_commits(omd_lineage.block_limits,omd_lineage.block) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_commits(omd_lineage.block_limits,omd_lineage.block) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_rows(omd_lineage.block_limits,omd_lineage.block,omd_lineage.row_position,text,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_rows(omd_lineage.block_limits,omd_lineage.block,omd_lineage.row_position,text,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_runs(omd_lineage.block_limits,omd_lineage.block,text) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_runs(omd_lineage.block_limits,omd_lineage.block,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._block_pos(text) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage._block_range(text,text,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_range(text,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._block_source(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_runner | EXECUTE
@@ -1458,6 +1468,8 @@ ROUTINE omd_lineage._exchange_rows(regclass,regclass,text,text[]) |  | omd_runne
 ROUTINE omd_lineage._fill_block_table(text,text,text[],text[],text,bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._find_block(integer,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._find_block(integer,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._forget_blocks()
 ROUTINE omd_lineage._forget_rows(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._forget_rows(bigint[]) |  | omd_runner | EXECUTE
@@ -1494,10 +1506,14 @@ ROUTINE omd_lineage._kept_statement(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._key_values(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._leave_note(integer,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._leave_note(integer,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._limits_of_block(integer) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._limits_of_block(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._literal_values(text)
 ROUTINE omd_lineage._lock_destination(regclass) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._log_offset_edit()
 ROUTINE omd_lineage._log_topic_edit()
+ROUTINE omd_lineage._lower(omd_lineage.block,timestamp with time zone,text) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._lower(omd_lineage.block,timestamp with time zone,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._match_keys(regclass,text[],text,text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._match_keys(regclass,text[],text,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._may_be_swapped(regclass) |  | omd_admin | EXECUTE
@@ -1513,8 +1529,6 @@ ROUTINE omd_lineage._never_whole(oid,text,text)
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._news_at(text) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._next_block(integer,boolean) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._next_block(integer,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._next_changes(integer,timestamp with time zone,bigint,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._next_changes(integer,timestamp with time zone,bigint,timestamp with time zone) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._next_restated_block(bigint) |  | omd_admin | EXECUTE
@@ -2404,6 +2418,8 @@ TYPE omd.processing_indicator_code |  | PUBLIC | USAGE
 TYPE omd.row_count |  | PUBLIC | USAGE
 TYPE omd_decision.link_record |  | PUBLIC | USAGE
 TYPE omd_dispatch.created_task |  | PUBLIC | USAGE
+TYPE omd_lineage.block |  | PUBLIC | USAGE
+TYPE omd_lineage.block_limits |  | PUBLIC | USAGE
 TYPE omd_lineage.row_position |  | PUBLIC | USAGE
 $rights$, TRUE);
 END

@@ -38,7 +38,7 @@ OF_USERS = {
     "omd_lineage._fill_kept_table",
     "omd_lineage._hand_on_rows",
     "omd_lineage._newest_row",
-    "omd_lineage._next_block",
+    "omd_lineage._find_block",
     "omd_lineage._taken_rows",
     "omd_lineage._unread_rows",
     "omd_lineage._walk_block",
