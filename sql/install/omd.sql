@@ -196,6 +196,13 @@
 \ir ../../migrations/V206__members_of_batch_instances.sql
 \endif
 
+\set checksum '8fe4d0684854eae5a503174dddba83eeee20772839b9d82bf11e99b201ab0c8c'
+\set migration 'V224__members_from_a_place'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V224__members_from_a_place.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -210,7 +217,7 @@
 \ir ../reference/omd/texts.sql
 
 -- Helpers
-\ir ../../procedures/omd/templates/_fill_template.sql
+\ir ../../procedures/omd/templates/_render.sql
 \ir ../../procedures/omd/arguments/did_you_mean.sql
 \ir ../../procedures/omd/errors/shown_value.sql
 \ir ../../procedures/omd/errors/raise_error.sql
@@ -257,6 +264,7 @@
 \ir ../../procedures/omd/transactions/hold_off_vacuum.sql
 \ir ../../procedures/omd/batches/_require_batch_instance.sql
 \ir ../../procedures/omd/failures/why_failed.sql
+\ir ../../procedures/omd/errors/context_within.sql
 \ir ../../procedures/omd/errors/reads_rows.sql
 \ir ../../procedures/omd/errors/shown_error.sql
 \ir ../../procedures/omd/errors/error_text.sql
