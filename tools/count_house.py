@@ -73,7 +73,8 @@ def main() -> None:
     python = list(imports.MODULES.values())
     sql = sorted((root / "procedures").rglob("*.sql"))
     tests = [p.read_text(encoding="utf-8") for p in (root / "tests").rglob("test_*.py")]
-    command_line = [path for path in python if {"cli", "terminal"} & set(path.parts)]
+    parts = {"cli", "terminal"}  # folders of the checkout, which may itself be named so
+    command_line = [path for path in python if parts & set(path.relative_to(root).parts)]
     rings = circles({module: imports.arrows(module) for module in imports.MODULES})
     retired = test_words.retired_words().items()
     for what, count in {
