@@ -220,6 +220,13 @@
 \ir ../../migrations/V218__no_other_registries.sql
 \endif
 
+\set checksum '8fe4d0684854eae5a503174dddba83eeee20772839b9d82bf11e99b201ab0c8c'
+\set migration 'V224__members_from_a_place'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V224__members_from_a_place.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -283,6 +290,7 @@
 \ir ../../procedures/omd/transactions/hold_off_vacuum.sql
 \ir ../../procedures/omd/batches/_require_batch_instance.sql
 \ir ../../procedures/omd/failures/why_failed.sql
+\ir ../../procedures/omd/errors/context_within.sql
 \ir ../../procedures/omd/errors/reads_rows.sql
 \ir ../../procedures/omd/errors/shown_error.sql
 \ir ../../procedures/omd/errors/error_text.sql

@@ -91,7 +91,7 @@ ROUTINE omd._lossy_keys(oid,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._mark_rolled_back(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._may_be_proven_dead(jsonb,text,jsonb,text[])
 ROUTINE omd._member_problem(jsonb) |  | omd_runner | EXECUTE
-ROUTINE omd._members_of_instance(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd._members_of_instance(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd._missing_columns(integer)
 ROUTINE omd._missing_right(oid,text[]) |  | omd_admin | EXECUTE
 ROUTINE omd._module_has_newer_failure(integer,bigint)
@@ -236,6 +236,7 @@ ROUTINE omd.close_source(text,interval)
 ROUTINE omd.comment_parts(text) |  | omd_reader | EXECUTE
 ROUTINE omd.confirm_rollback(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.confirm_server(text,text) |  | omd_admin | EXECUTE
+ROUTINE omd.context_within(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.count_failure(integer,bigint,text,text)
 ROUTINE omd.count_instances(jsonb,timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd.create_batch_instance(text,bigint,jsonb,bigint) |  | omd_runner | EXECUTE

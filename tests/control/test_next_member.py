@@ -135,6 +135,26 @@ def test_whoever_ran_a_member_without_an_instance_says_so(flow: Flow) -> None:
     assert flow.one("SELECT count(*) FROM omd.module_instance WHERE module_id > 0") == 0
 
 
+def test_what_was_left_before_a_member_comes_at_the_end(flow: Flow) -> None:
+    batch = flow.begin_batch().id
+    assert member(flow, batch, "MODULE", "n", None) == "o"
+    assert member(flow, batch, "MODULE", "o", None) == "child"
+    assert member(flow, batch, "BATCH", "child", None) == "m"
+    assert member(flow, batch, "MODULE", "m", None) is None
+    assert ask(flow, batch, "MODULE", "gone", None)["act"] == "END", "it is no member"
+
+
+def test_a_member_that_has_failed_ends_the_batch_whatever_is_told_of_it(flow: Flow) -> None:
+    fails(flow, "n")
+    batch = flow.begin_batch().id
+    assert run(flow, "m", batch) == "S"
+    assert member(flow, batch, "MODULE", "m", None) == "n"
+    assert run(flow, "n", batch) == "F"
+    assert ask(flow, batch, "MODULE", "n", None)["detail"] == "Module n failed"
+    flow.call("batch_failure", batch_instance_id=batch)
+    assert member(flow, batch, "MODULE", "m", None) is None, "it executes no more"
+
+
 def test_a_run_that_executes_is_offered_again(flow: Flow) -> None:
     batch = flow.begin_batch().id
     begun = flow.begin_module("m", batch)
@@ -193,8 +213,19 @@ def test_it_costs_what_the_batch_has_and_not_what_history_has(flow: Flow) -> Non
     assert read < 200, read
 
 
-def blocks(flow: Flow, batch: int) -> int:
+def test_after_a_member_only_what_follows_it_is_read(flow: Flow) -> None:
+    """Else a Batch of m members costs m * m."""
+    for n in range(40):
+        flow.module(f"x{n:02}", executable=LOAD.format("x"))
+        flow.call("add_module_to_batch", batch_code="b", module_code=f"x{n:02}")
+    batch = flow.begin_batch().id
+    assert member(flow, batch, "MODULE", "x20", None) == "x21"
+    blocks(flow, batch, ", 'MODULE', 'x20'")  # the first call of a session reads the catalog
+    assert blocks(flow, batch, ", 'MODULE', 'x20'") * 2 < blocks(flow, batch)
+
+
+def blocks(flow: Flow, batch: int, told: str = "") -> int:
     """Return how many blocks a call reads."""
-    query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM omd.next_member({batch})"
-    plan = flow.one(query)[0]["Plan"]
+    call = f"omd.next_member({batch}{told})"
+    plan = flow.one(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM {call}")[0]["Plan"]
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])

@@ -5,13 +5,18 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from contextlib import closing
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 import omd
 from omd._core import session
+from omd._core.calls import Calls
+from omd._core.link import Link
 from omd._core.session import Session
 from support.workers import until
 
@@ -174,3 +179,44 @@ def test_no_connection_of_the_driver_has_psycopg_s_own_names(control: omd.Contro
         assert connection.execute(
             "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE '\\_pg3%'"
         ).fetchone() == (0,)
+
+
+# What is interpreted ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compiling(dsn: str) -> Iterator[str]:
+    """Return the address of a session that compiles all plans, and has a view that says so."""
+    with psycopg.connect(dsn, autocommit=True, options="-c jit=on") as conn:
+        if conn.execute("SELECT pg_jit_available()").fetchone() != (True,):
+            pytest.skip("this server has no jit")
+        conn.execute("CREATE VIEW omd_report.plans AS SELECT current_setting('jit') AS jit")
+        yield make_conninfo(dsn, options="-c jit=on -c jit_above_cost=0")
+        conn.execute("DROP VIEW omd_report.plans")
+
+
+def test_a_view_that_is_read_is_not_compiled_whatever_the_server_says(compiling: str) -> None:
+    def jit() -> str:
+        [(told,)] = link.execute(
+            b"SELECT pg_catalog.current_setting('jit')", (), tuple, repeatable=True
+        )
+        return told
+
+    with closing(Link(compiling, application_name="test", patience=timedelta())) as link:
+        calls = Calls(link)
+        for _ in range(3):
+            assert [row.jit for row in calls.report("plans", jit="off")] == ["off"]
+            assert jit() == "on"
+        link.set(work_mem="5MB")
+        assert [row.jit for row in calls.report("plans")] == ["off"]
+        with link.transaction():
+            assert [row.jit for row in calls.report("plans")] == ["on"]
+        assert jit() == "on"
+
+
+def test_nothing_is_asked_for_where_the_server_compiles_nothing(dsn: str) -> None:
+    address = make_conninfo(dsn, options="-c jit=off")
+    with closing(Link(address, application_name="test", patience=timedelta())) as link:
+        assert Calls(link).report("work", limit=1) == []
+        assert link._session is not None
+        assert not link._session.compiles

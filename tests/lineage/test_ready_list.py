@@ -355,6 +355,7 @@ def test_a_topic_that_can_not_begin_backs_off_and_fails_whoever_calls(
     assert len(events(scene)) == 10
     assert {event["code"] for event in events(scene)} == {"OM206"}
     assert "p_pos_column" in events(scene)[0]["detail"], "the hint is kept"
+    assert "begin_step" not in events(scene)[0]["detail"], "what of ours called it is no news"
     assert not scene.rows("SELECT 1 FROM omd.module_instance WHERE module_instance_id > 0")
     scene.conn.execute(b"GRANT SELECT ON dwh.src TO omd_runner")
     scene.call("omd.retry", module_code="dwh.f")

@@ -229,7 +229,9 @@ class Reports:
             )
         if limit is not None:
             query += sql.SQL(" LIMIT {}").format(limit)
-        return self._link.execute(query.as_bytes(None), values, view, repeatable=True)
+        return self._link.execute(
+            query.as_bytes(None), values, view, repeatable=True, is_interpreted=True
+        )
 
 
 class Calls(Reports):

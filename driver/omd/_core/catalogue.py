@@ -300,4 +300,4 @@ def rows_of_view(
         query += sql.SQL(" ORDER BY {} DESC NULLS LAST").format(column(newest_by))
     if limit is not None:
         query += sql.SQL(" LIMIT {}").format(limit)
-    return link.execute(query.as_bytes(None), values, tuple, repeatable=True)
+    return link.execute(query.as_bytes(None), values, tuple, repeatable=True, is_interpreted=True)

@@ -43,6 +43,7 @@ _LEVELS = {
 # One round trip; the second statement fails where OMD is older, or nobody may ask it.
 _LOOK = b"SELECT pg_catalog.pg_backend_pid(); SELECT omd.version()"
 _LOOK_AGAIN = b"SELECT pg_catalog.pg_backend_pid()"
+_INTERPRETED = "SET LOCAL jit = off"
 
 # All that DISCARD ALL does, except that the session keeps its plans.
 _RESET = (
@@ -237,6 +238,7 @@ class Link:
         settled: Callable[[StateError], bool] | None = None,
         is_alone: bool = False,
         may_lack: bool = False,
+        is_interpreted: bool = False,
     ) -> list[T]:
         """Execute one statement, whose parameters are $1 and so on, and return its rows.
 
@@ -245,6 +247,9 @@ class Link:
         replaced in either case. When a statement was sent again and is refused, `settled` tells
         whether the refusal means that the first one had its effect. One that is alone can't be a
         part of a transaction. What may lack is NULL where the answer of an older database has none.
+        One that is interpreted is not compiled, whatever the server does with others: to compile
+        the plan of a view over all rooms takes longer than to execute it. In a transaction of the
+        caller it is as that one has it.
 
         Raises:
             ConnectionFailed: no connection could be made within the patience.
@@ -257,10 +262,14 @@ class Link:
             while True:
                 session = self._ready(deadline)
                 try:
-                    if self._settings and not (
-                        session.prepares or is_alone or self._in_transaction
-                    ):
-                        answer = self._execute_with_settings(session, query, arguments)
+                    first = []
+                    if not (is_alone or self._in_transaction):
+                        if self._settings and not session.prepares:
+                            first.append(session.connection.first)
+                        if is_interpreted and session.compiles:
+                            first.append(_INTERPRETED)
+                    if first:
+                        answer = _execute_behind(session, "; ".join(first), query, arguments)
                     else:
                         answer = session.execute(query, arguments)
                 except StateError as error:
@@ -395,19 +404,20 @@ class Link:
             raise
         return session
 
-    def _execute_with_settings(
-        self, session: Session, query: bytes, arguments: Sequence[Any]
-    ) -> tuple[tuple[bytes | None, ...], list[Any]]:
-        """Execute a statement in a transaction that has the parameters of this link."""
-        try:
-            session.script(b"BEGIN; " + session.connection.first.encode())
-            answer = session.execute(query, arguments)
-            session.script(b"COMMIT")
-        except BaseException:
-            with suppress(psycopg.Error):
-                session.script(b"ROLLBACK")
-            raise
-        return answer
+
+def _execute_behind(
+    session: Session, first: str, query: bytes, arguments: Sequence[Any]
+) -> tuple[tuple[bytes | None, ...], list[Any]]:
+    """Execute a statement in a transaction in which the parameters were set first."""
+    try:
+        session.script(f"BEGIN; {first}".encode())
+        answer = session.execute(query, arguments)
+        session.script(b"COMMIT")
+    except BaseException:
+        with suppress(psycopg.Error):
+            session.script(b"ROLLBACK")
+        raise
+    return answer
 
 
 def _set(name: str, value: str) -> bytes:

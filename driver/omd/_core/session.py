@@ -23,6 +23,9 @@ from omd._core.lookups import answered
 from omd._core.transactional import Connection
 
 _Statement: TypeAlias = tuple[bytes, tuple[int, ...]]
+_COMPILES = (
+    b"SELECT pg_catalog.pg_jit_available() AND pg_catalog.current_setting('jit')::pg_catalog.bool"
+)
 _MOST = 200  # so many statements are prepared at most, and so many that came once are remembered
 
 
@@ -32,6 +35,7 @@ class Session:
     def __init__(self, connection: Connection[Any]) -> None:
         self.connection = connection  # it is in autocommit
         self.prepares = True  # what comes often; what is prepared stays in the server's session
+        self._compiles: bool | None = None
         self._pgconn = connection.pgconn
         self._adapter = Transformer.from_context(connection)
         # By text and types of parameters. Both forget what has not come for the longest time; those
@@ -72,6 +76,13 @@ class Session:
         ):
             if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
                 raise answered(result)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the server compiles the plans of what it thinks expensive."""
+        if self._compiles is None:
+            [(self._compiles,)] = self.execute(_COMPILES, ())[1]
+        return bool(self._compiles)
 
     def look(self, queries: bytes) -> tuple[int, str | None]:
         """Return the one value of each of two queries; the second one may fail, or lack.

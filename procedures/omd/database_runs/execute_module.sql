@@ -123,9 +123,7 @@ BEGIN
         END;
     ELSIF p_execution_status_code OPERATOR(pg_catalog.=) 'F' THEN
         -- Where in the statement it happened; what of ours called it says nothing.
-        v_context := pg_catalog.regexp_replace(
-            v_context, E'\\n?[^\n]*omd\\.execute_module\\(.*$', ''
-        );
+        v_context := omd.context_within(v_context, E'(omd\\.)?execute_module');
         BEGIN
             CALL omd.module_failure(
                 p_module_instance_id,
@@ -134,7 +132,7 @@ BEGIN
                     v_message,
                     CASE WHEN v_detail OPERATOR(pg_catalog.<>) '' THEN v_detail END,
                     CASE WHEN v_hint OPERATOR(pg_catalog.<>) '' THEN v_hint END,
-                    CASE WHEN v_context OPERATOR(pg_catalog.<>) '' THEN v_context END
+                    v_context
                 ),
                 v_sqlstate
             );

@@ -198,7 +198,8 @@ EXCEPTION
         CALL omd_lineage.note_error(
             p_topic,
             concat_ws(
-                E'\n', p_detail, nullif(v_more, ''), nullif(v_hint, ''), nullif(v_context, '')
+                E'\n', p_detail, nullif(v_more, ''), nullif(v_hint, ''),
+                omd.context_within(v_context, E'omd(_[a-z]+)?\\.[a-z_]+')
             ),
             p_reason
         );

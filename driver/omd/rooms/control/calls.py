@@ -882,13 +882,14 @@ class ControlCalls(Calls):
         each member that failed, else with omd.batch_success. Modules come by sequence, then child
         Batches. A member that has an ended instance of this Batch Instance is done, also one that
         was skipped or aborted; so is one that omd.run_module has tried in vain. After a failure
-        nothing comes next, unless the Batch has continue_on_failure. It may be asked again.
+        nothing comes next, unless the Batch has continue_on_failure. It may be asked again. NULL:
+        nothing is said, and nothing changes.
 
         Args:
-            member_type: this member was tried, and may have left no instance; NULL: nothing is
-                said, and nothing changes.
-            member_code: this member was tried, and may have left no instance; NULL: nothing is
-                said, and nothing changes.
+            member_type: this member was tried, and may have left no instance; what follows it
+                is next, and what was left before it comes at the end.
+            member_code: this member was tried, and may have left no instance; what follows it
+                is next, and what was left before it comes at the end.
             problem: why it failed, in one line, which may be empty; NULL: it did not fail.
 
         Raises:
