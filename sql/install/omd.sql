@@ -241,7 +241,7 @@
 \ir ../reference/omd/texts.sql
 
 -- Helpers
-\ir ../../procedures/omd/templates/_fill_template.sql
+\ir ../../procedures/omd/templates/_render.sql
 \ir ../../procedures/omd/arguments/did_you_mean.sql
 \ir ../../procedures/omd/errors/shown_value.sql
 \ir ../../procedures/omd/errors/raise_error.sql

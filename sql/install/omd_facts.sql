@@ -15,6 +15,20 @@
 \ir ../../migrations/V210__status_of_loads.sql
 \endif
 
+\set checksum '46b256cc358aa204c4880c486127d012b8c81004ee4b75a03af20f3531551e61'
+\set migration 'V220__one_place_of_templates'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V220__one_place_of_templates.sql
+\endif
+
+\set checksum 'c44ccbd190a2a820e07fd9cf879bc188c564ec9a7d17b89914ed7fd8577c4d7c'
+\set migration 'V221__one_engine_of_templates'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V221__one_engine_of_templates.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -38,7 +52,6 @@
 -- Mapping
 \ir ../../procedures/omd_facts/time/_open_end.sql
 \ir ../../procedures/omd_facts/mapping/_name.sql
-\ir ../../procedures/omd_facts/loads/_fill.sql
 \ir ../../procedures/omd_facts/mapping/_raise_mapping.sql
 \ir ../../procedures/omd_facts/mapping/_is_in_key.sql
 \ir ../../procedures/omd_facts/mapping/_require_words.sql
@@ -75,7 +88,6 @@
 \ir ../../procedures/omd_facts/time/_moment_sql.sql
 \ir ../../procedures/omd_facts/views/_wanted_views.sql
 \ir ../../procedures/omd_facts/writes/_odd_value_sql.sql
-\ir ../../procedures/omd_facts/writes/_render.sql
 \ir ../../procedures/omd_facts/writes/_writer_context.sql
 \ir ../../procedures/omd_facts/writes/_writer_parents.sql
 \ir ../../procedures/omd_facts/writes/_writer_refusals.sql

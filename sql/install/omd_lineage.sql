@@ -59,6 +59,13 @@
 \ir ../../migrations/V209__status_of_steps.sql
 \endif
 
+\set checksum '60d1a1f0832c3c2131554145beb880b21e7abd9495fbeb8580d3e288efea6eab'
+\set migration 'V222__blocks_by_kind'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V222__blocks_by_kind.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
@@ -182,8 +189,15 @@
 \ir ../../procedures/omd_lineage/blocks/_walk_block.sql
 \ir ../../procedures/omd_lineage/blocks/_next_changes.sql
 \ir ../../procedures/omd_lineage/offsets/_offset_of.sql
-\ir ../../procedures/omd_lineage/horizon/_block_limits.sql
-\ir ../../procedures/omd_lineage/blocks/_next_block.sql
+\ir ../../procedures/omd_lineage/horizon/_limits_of_block.sql
+\ir ../../procedures/omd_lineage/blocks/_lower.sql
+\ir ../../procedures/omd_lineage/blocks/_block_range.sql
+\ir ../../procedures/omd_lineage/blocks/_block_of_changes.sql
+\ir ../../procedures/omd_lineage/blocks/_block_of_commits.sql
+\ir ../../procedures/omd_lineage/blocks/_block_of_all_rows.sql
+\ir ../../procedures/omd_lineage/blocks/_block_of_runs.sql
+\ir ../../procedures/omd_lineage/blocks/_block_of_rows.sql
+\ir ../../procedures/omd_lineage/blocks/_find_block.sql
 \ir ../../procedures/omd_lineage/reload/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/reload/_reload_way.sql
 \ir ../../procedures/omd_lineage/reload/_plan_detail.sql

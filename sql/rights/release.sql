@@ -47,7 +47,6 @@ ROUTINE omd._fail_batch_instance(bigint,text,text)
 ROUTINE omd._fail_members(bigint)
 ROUTINE omd._failed_chains(integer,bigint[])
 ROUTINE omd._fill_returns(integer,bigint)
-ROUTINE omd._fill_template(text,jsonb)
 ROUTINE omd._fitting_templates(integer)
 ROUTINE omd._foresee_begin(text,integer,bigint)
 ROUTINE omd._forget_attempts(integer,text)
@@ -138,6 +137,7 @@ ROUTINE omd._refuse_rollback(bigint,text,text,text[],text,text) |  | omd_admin |
 ROUTINE omd._refuse_rollback(bigint,text,text,text[],text,text) |  | omd_runner | EXECUTE
 ROUTINE omd._refused_commit() |  | omd_admin | EXECUTE
 ROUTINE omd._refused_commit() |  | omd_runner | EXECUTE
+ROUTINE omd._render(text,jsonb)
 ROUTINE omd._require_backoff(interval,interval,integer)
 ROUTINE omd._require_batch(text)
 ROUTINE omd._require_batch_instance(bigint)
@@ -876,6 +876,7 @@ ROUTINE omd_dispatch._backoff(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._change_model(text,text)
 ROUTINE omd_dispatch._claim_lane(text,text,smallint,integer,text,bigint,integer,integer,timestamp with time zone,timestamp with time zone,boolean)
 ROUTINE omd_dispatch._claim_routine(text,text,boolean)
+ROUTINE omd_dispatch._claim_template()
 ROUTINE omd_dispatch._claimable_lanes(text,timestamp with time zone,jsonb,boolean,text[])
 ROUTINE omd_dispatch._class_of_error(text)
 ROUTINE omd_dispatch._comment_task_tables(text)
@@ -883,11 +884,13 @@ ROUTINE omd_dispatch._copy_tasks(text,boolean,bigint)
 ROUTINE omd_dispatch._create_new_task(text,text,jsonb,jsonb,timestamp with time zone,integer,text)
 ROUTINE omd_dispatch._create_one_sql(text)
 ROUTINE omd_dispatch._create_sql(text,text)
+ROUTINE omd_dispatch._create_template()
 ROUTINE omd_dispatch._criteria_sql(text,boolean)
 ROUTINE omd_dispatch._cron_field(text,integer,integer,text[])
 ROUTINE omd_dispatch._cron_instants(timestamp without time zone,text,boolean)
 ROUTINE omd_dispatch._data_table(text,text)
 ROUTINE omd_dispatch._dead_types() |  | omd_reader | EXECUTE
+ROUTINE omd_dispatch._done_template()
 ROUTINE omd_dispatch._due_lanes(text,text,timestamp with time zone,jsonb)
 ROUTINE omd_dispatch._due_occurrences(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._due_occurrences(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_runner | EXECUTE
@@ -895,6 +898,7 @@ ROUTINE omd_dispatch._due_schedules(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._due_schedules(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._due_sources(timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._due_sources(timestamp with time zone) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._due_template()
 ROUTINE omd_dispatch._empty_model(text,boolean)
 ROUTINE omd_dispatch._empty_spare_partition(text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._end_claims(text,text,jsonb)
@@ -904,6 +908,7 @@ ROUTINE omd_dispatch._end_firing(text,timestamp with time zone,timestamp with ti
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._erase_tasks(text,jsonb,jsonb,boolean)
+ROUTINE omd_dispatch._end_template()
 ROUTINE omd_dispatch._exchange_partition(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._family_of_task(bigint)
 ROUTINE omd_dispatch._fence_run()
@@ -929,6 +934,7 @@ ROUTINE omd_dispatch._index_tasks(text)
 ROUTINE omd_dispatch._insert_new_tasks(jsonb,jsonb,integer[],omd_dispatch.task_conf_type_desc,text[],integer,text,boolean)
 ROUTINE omd_dispatch._insert_tasks(text,text,jsonb,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._insert_tasks(text,text,jsonb,text,text) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._insert_template()
 ROUTINE omd_dispatch._is_time_zone(text)
 ROUTINE omd_dispatch._job_table(text,text)
 ROUTINE omd_dispatch._keep_rest(text,jsonb) |  | omd_admin | EXECUTE
@@ -945,6 +951,7 @@ ROUTINE omd_dispatch._lock_task(bigint)
 ROUTINE omd_dispatch._log_definition_edit()
 ROUTINE omd_dispatch._lose_occurrence(text,timestamp with time zone,integer,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._lose_occurrence(text,timestamp with time zone,integer,text) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._lost_template()
 ROUTINE omd_dispatch._maintain_backends(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._maintain_backends(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._maintain_suspensions(integer) |  | omd_admin | EXECUTE
@@ -964,6 +971,7 @@ ROUTINE omd_dispatch._move_pending(text,integer,integer) |  | omd_admin | EXECUT
 ROUTINE omd_dispatch._name_indexes(text)
 ROUTINE omd_dispatch._next_occurrence(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._next_occurrence(omd_dispatch.task_schedule,timestamp with time zone) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._next_status(text,integer,boolean,omd_dispatch.task_conf_type_desc,text)
 ROUTINE omd_dispatch._note_bulk(text,jsonb,bigint,bigint,text)
 ROUTINE omd_dispatch._note_created(text,text,bigint,boolean)
 ROUTINE omd_dispatch._note_ends(text,jsonb)
@@ -971,6 +979,7 @@ ROUTINE omd_dispatch._note_recovery(text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._note_recovery(text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._notify_due(text,text,timestamp with time zone)
 ROUTINE omd_dispatch._other_lanes(text,text,timestamp with time zone,jsonb)
+ROUTINE omd_dispatch._other_template()
 ROUTINE omd_dispatch._partition_code(text,integer,timestamp with time zone)
 ROUTINE omd_dispatch._partition_sql(text)
 ROUTINE omd_dispatch._partitions_past_retention(text) |  | omd_admin | EXECUTE
@@ -1001,10 +1010,12 @@ ROUTINE omd_dispatch._shown_error(text)
 ROUTINE omd_dispatch._shown_problem(text) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch._some_dead(boolean)
 ROUTINE omd_dispatch._source_is_due(omd_dispatch.task_source,timestamp with time zone,timestamp with time zone)
+ROUTINE omd_dispatch._stray_template()
 ROUTINE omd_dispatch._suspension_holds(bigint,text,jsonb)
 ROUTINE omd_dispatch._take_keys(text,jsonb)
 ROUTINE omd_dispatch._take_rest(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._take_rest(text,integer) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch._take_template()
 ROUTINE omd_dispatch._task_image(jsonb,jsonb)
 ROUTINE omd_dispatch._task_tables(text)
 ROUTINE omd_dispatch._tasks_of_status(text) |  | omd_reader | EXECUTE
@@ -1186,7 +1197,6 @@ ROUTINE omd_facts._export_since(omd_facts.export,integer)
 ROUTINE omd_facts._export_sql(integer,text,timestamp with time zone,timestamp with time zone,bigint,bigint)
 ROUTINE omd_facts._exported_sql(integer,text,text)
 ROUTINE omd_facts._exported_tables(bigint)
-ROUTINE omd_facts._fill(text,jsonb)
 ROUTINE omd_facts._fill_shared(integer)
 ROUTINE omd_facts._follow_mapping(integer,jsonb)
 ROUTINE omd_facts._function_statements(text,text,text,text,text)
@@ -1238,7 +1248,6 @@ ROUTINE omd_facts._refuse_export(text,text,text) |  | omd_data_reader | EXECUTE
 ROUTINE omd_facts._refused_key(integer,integer,bigint,boolean)
 ROUTINE omd_facts._register_module(integer)
 ROUTINE omd_facts._removed_anchors(integer,bigint)
-ROUTINE omd_facts._render(text,jsonb)
 ROUTINE omd_facts._require_agreed(jsonb,integer,jsonb,jsonb,jsonb)
 ROUTINE omd_facts._require_interface(text)
 ROUTINE omd_facts._require_load(integer,bigint)
@@ -1428,9 +1437,19 @@ ROUTINE omd_lineage._awaits(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._awaits(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._begin_in_database(text,text,bigint,jsonb,text,bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._begin_replacement(bigint,regclass,text[],text[]) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._block_limits(integer) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._block_limits(integer) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_all_rows(omd_lineage.block_limits,omd_lineage.block,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_all_rows(omd_lineage.block_limits,omd_lineage.block,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_changes(omd_lineage.block_limits,omd_lineage.block) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_changes(omd_lineage.block_limits,omd_lineage.block) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_commits(omd_lineage.block_limits,omd_lineage.block) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_commits(omd_lineage.block_limits,omd_lineage.block) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_rows(omd_lineage.block_limits,omd_lineage.block,omd_lineage.row_position,text,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_rows(omd_lineage.block_limits,omd_lineage.block,omd_lineage.row_position,text,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_of_runs(omd_lineage.block_limits,omd_lineage.block,text) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_of_runs(omd_lineage.block_limits,omd_lineage.block,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._block_pos(text) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage._block_range(text,text,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._block_range(text,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._block_source(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_runner | EXECUTE
@@ -1453,6 +1472,8 @@ ROUTINE omd_lineage._exchange_rows(regclass,regclass,text,text[]) |  | omd_runne
 ROUTINE omd_lineage._fill_block_table(text,text,text[],text[],text,bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._find_block(integer,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._find_block(integer,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._forget_blocks()
 ROUTINE omd_lineage._forget_rows(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._forget_rows(bigint[]) |  | omd_runner | EXECUTE
@@ -1489,10 +1510,14 @@ ROUTINE omd_lineage._kept_statement(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._key_values(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._leave_note(integer,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._leave_note(integer,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._limits_of_block(integer) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._limits_of_block(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._literal_values(text)
 ROUTINE omd_lineage._lock_destination(regclass) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._log_offset_edit()
 ROUTINE omd_lineage._log_topic_edit()
+ROUTINE omd_lineage._lower(omd_lineage.block,timestamp with time zone,text) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._lower(omd_lineage.block,timestamp with time zone,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._match_keys(regclass,text[],text,text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._match_keys(regclass,text[],text,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._may_be_swapped(regclass) |  | omd_admin | EXECUTE
@@ -1508,8 +1533,6 @@ ROUTINE omd_lineage._never_whole(oid,text,text)
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._news_at(text) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._next_block(integer,boolean) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._next_block(integer,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._next_changes(integer,timestamp with time zone,bigint,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._next_changes(integer,timestamp with time zone,bigint,timestamp with time zone) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._next_restated_block(bigint) |  | omd_admin | EXECUTE
@@ -2402,6 +2425,8 @@ TYPE omd.processing_indicator_code |  | PUBLIC | USAGE
 TYPE omd.row_count |  | PUBLIC | USAGE
 TYPE omd_decision.link_record |  | PUBLIC | USAGE
 TYPE omd_dispatch.created_task |  | PUBLIC | USAGE
+TYPE omd_lineage.block |  | PUBLIC | USAGE
+TYPE omd_lineage.block_limits |  | PUBLIC | USAGE
 TYPE omd_lineage.row_position |  | PUBLIC | USAGE
 $rights$, TRUE);
 END

@@ -513,7 +513,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "it records what is not the mistake of its caller, and answers ERROR or NOJOBS",
         [
             "omd_lineage.begin_step > omd_lineage._newest_row",
-            "omd_lineage.begin_step > omd_lineage._next_block",
+            "omd_lineage.begin_step > omd_lineage._find_block",
         ],
     ),
     (

@@ -88,7 +88,7 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
             "omd_dispatch._insert_tasks": 1,
             "omd_dispatch._lock_task": 1,
             "omd_dispatch._maintain_suspensions": 1,
-            "omd_dispatch._make_claims": 1,
+            "omd_dispatch._make_claims": 2,
             "omd_dispatch._make_insert": 2,
             "omd_dispatch._make_job_tables": 4,
             "omd_dispatch._make_model_lock": 1,

@@ -41,6 +41,10 @@ COMPOSE_SQL = {
     "omd_decision.test_ruleset(text,integer)",
     "omd_decision.write_calls(bigint,bigint)",
     "omd_dispatch._read_source(text,jsonb,integer)",
+    (
+        "omd_lineage._block_of_rows(omd_lineage.block_limits,omd_lineage.block,"
+        "omd_lineage.row_position,text,boolean)"
+    ),
     "omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb)",
     "omd_lineage._count_nulls(text,jsonb)",
     "omd_lineage._double_key(text,text)",
@@ -53,7 +57,6 @@ COMPOSE_SQL = {
     "omd_lineage._merge_transform(text,text,text[],text[],text,bigint,text)",
     "omd_lineage._lock_destination(regclass)",
     "omd_lineage._newest_row(text,text,text)",
-    "omd_lineage._next_block(integer,boolean)",
     "omd_lineage._recompute_transform(text,text,text,text[],text,bigint,text)",
     "omd_lineage._refuse_lost_by_reload(regclass,regclass,text[],text,bigint)",
     "omd_lineage._replace_rows(regclass,text[],text,text,text[],text,bigint)",

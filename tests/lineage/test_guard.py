@@ -136,7 +136,7 @@ def test_an_offset_that_another_session_moved_counts_no_row_that_is_not_visible(
     scene.insert(1, into="dwh.dim")
     scene.probe()
     replaced(
-        "omd_lineage._next_block",
+        "omd_lineage._find_block",
         "SELECT l.* INTO v_topic",
         "PERFORM pg_advisory_xact_lock(7); SELECT l.* INTO v_topic",
     )
@@ -478,7 +478,7 @@ def test_a_writer_that_ends_while_a_plan_is_made_has_rows_that_the_plan_did_not_
     scene.probe()
     runner.step()  # what was there before the writer began is taken
     replaced(
-        "omd_lineage._next_block",
+        "omd_lineage._block_of_rows",
         "v_uncounted := ",
         "PERFORM pg_advisory_xact_lock(7); v_uncounted := ",
     )

@@ -1,5 +1,6 @@
--- This is the only place of rule P4 of docs/explanation/process-control.md; evaluate_batch and
--- begin_batch call it.
+-- This is rule P4 of docs/explanation/process-control.md; evaluate_batch and begin_batch call it.
+-- _foresee_begin has the same order without locks and changes, for a standby: a reason that is
+-- added here is added there too.
 
 CREATE OR REPLACE FUNCTION omd._decide_batch(
     p_batch_instance_id bigint,

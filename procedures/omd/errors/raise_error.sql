@@ -35,12 +35,12 @@ BEGIN
 
     RAISE EXCEPTION USING
         ERRCODE = p_sqlstate,
-        MESSAGE = omd._fill_template(v_error.message_template, v_values),
+        MESSAGE = omd._render(v_error.message_template, v_values),
         DETAIL = p_detail::text,
         HINT = concat_ws(
             ' ',
             'Did you mean ' || (p_detail ->> 'did_you_mean') || '?',
-            omd._fill_template(v_error.hint_template, v_values || v_literals)
+            omd._render(v_error.hint_template, v_values || v_literals)
         );
 END
 $raise_error$;

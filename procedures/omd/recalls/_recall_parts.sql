@@ -127,7 +127,7 @@ BEGIN
                     AND NOT c.relhasrules AND NOT c.relhassubclass
             );
             statements := ARRAY(
-                SELECT omd._fill_template(t.statement_template, v_values)
+                SELECT omd._render(t.statement_template, v_values)
                 FROM unnest(v_templates) AS t
                 ORDER BY t.step
             );
@@ -156,7 +156,7 @@ BEGIN
                 AND v_templates[1].statement_template LIKE '%{expiry_date_column}%'
             THEN
                 way := 'REPAIR';
-                count_statement := omd._fill_template(v_templates[1].count_template, v_values);
+                count_statement := omd._render(v_templates[1].count_template, v_values);
                 IF v_values ->> 'update_instance_column' <> 'NULL::bigint' THEN
                     update_stamp := v_values ->> 'update_instance_column';
                 END IF;

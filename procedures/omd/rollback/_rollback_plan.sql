@@ -162,10 +162,10 @@ BEGIN
                     '\s+', ' ', 'g'
                 );
             ELSE
-                statement := omd._fill_template(v_template.statement_template, v_values);
+                statement := omd._render(v_template.statement_template, v_values);
             END IF;
             IF v_template.count_template IS NOT NULL THEN
-                count_statement := omd._fill_template(v_template.count_template, v_values);
+                count_statement := omd._render(v_template.count_template, v_values);
             END IF;
             RETURN NEXT;
         END LOOP;

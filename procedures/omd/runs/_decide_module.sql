@@ -1,5 +1,6 @@
--- This is the only place of rule P5 of docs/explanation/process-control.md. The caller holds the
--- Module row. The function executes no rollback: R says that one is pending.
+-- This is rule P5 of docs/explanation/process-control.md. The caller holds the Module row. The
+-- function executes no rollback: R says that one is pending. _foresee_begin has the same order
+-- without locks and changes, for a standby: a reason that is added here is added there too.
 
 CREATE OR REPLACE FUNCTION omd._decide_module(
     p_module_id integer,

@@ -1,6 +1,6 @@
 -- On a standby nothing can be tried, so the answer of a begin is foreseen from what is there: rules
--- P4 and P5 without what they change. Where something may be written, explain_begin calls the
--- routines of a begin themselves; a test compares both.
+-- P4 and P5 without what they change, in the order of _decide_batch and _decide_module. Where
+-- something may be written, explain_begin calls these themselves; a test compares both.
 
 CREATE OR REPLACE FUNCTION omd._foresee_begin(
     p_kind text,

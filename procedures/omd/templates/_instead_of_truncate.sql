@@ -19,8 +19,8 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT
         v.given ->> 'table' AS table_name,
-        omd._fill_template(t.statement_template, v.given) AS statement,
-        omd._fill_template(t.count_template, v.given) AS count_statement
+        omd._render(t.statement_template, v.given) AS statement,
+        omd._render(t.count_template, v.given) AS count_statement
     FROM omd.module AS m
     INNER JOIN omd.rollback_template AS t
         ON

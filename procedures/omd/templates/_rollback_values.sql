@@ -24,6 +24,7 @@ DECLARE
     v_update_column text;
     v_is_boolean boolean;
     v_equals text;
+    v_values jsonb;
 BEGIN
     SELECT
         m AS module,
@@ -63,7 +64,7 @@ BEGIN
     -- that it can join by.
     v_equals := CASE WHEN v_is_here THEN '=' ELSE '<=>' END;
 
-    RETURN jsonb_build_object(
+    v_values := jsonb_build_object(
         'table', v_table,
         'table_literal', omd._quote_value(v_literal, v_platform_code),
         'insert_instance_column', v_insert_column,
@@ -93,6 +94,11 @@ BEGIN
                 )
             FROM unnest(p_instance_array) AS i (id)
         )
+    );
+    -- What is unknown is the word NULL in a statement.
+    RETURN (
+        SELECT jsonb_object_agg(v.key, coalesce(v.value, 'NULL'))
+        FROM jsonb_each_text(v_values) AS v
     );
 END
 $rollback_values$;

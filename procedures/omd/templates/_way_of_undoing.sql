@@ -13,7 +13,7 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT
         string_agg(
-            omd._fill_template(t.statement_template, v.given), E';\n' ORDER BY t.step
+            omd._render(t.statement_template, v.given), E';\n' ORDER BY t.step
         )
     FROM omd.module AS m
     CROSS JOIN LATERAL omd._fitting_templates(m.module_id) AS t

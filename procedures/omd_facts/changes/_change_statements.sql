@@ -60,7 +60,7 @@ BEGIN
     WHERE e.entity_id = p_entity_id AND e.keeps_changes;
     IF v_kind = 'CONTEXT' THEN
         RETURN QUERY
-        SELECT t.place, t.step, omd_facts._fill(
+        SELECT t.place, t.step, omd._render(
             t.template,
             p_pieces || omd_facts._change_pieces(p_entity_id) || jsonb_build_object(
                 'noted_match', omd_facts._change_pieces(p_entity_id) ->> 'o_own_match'
@@ -74,14 +74,14 @@ BEGIN
         ) AS t (place, step, template);
     ELSIF v_kind IS NOT NULL THEN
         RETURN QUERY VALUES (
-            27, 'erased', omd_facts._fill(
+            27, 'erased', omd._render(
                 v_erased, p_pieces || jsonb_build_object('noted_id', p_entity_id)
             )
         );
     END IF;
     -- The rows of its contexts go with a key that is removed.
     RETURN QUERY
-    SELECT t.place, t.step, omd_facts._fill(
+    SELECT t.place, t.step, omd._render(
         t.template,
         p_pieces || omd_facts._change_pieces(e.entity_id) || jsonb_build_object('noted_match', '')
     )

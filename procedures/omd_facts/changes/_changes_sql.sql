@@ -3,16 +3,7 @@
 -- was before the block is what it was before its first change in it. Keys of a recall are for
 -- blocks that begin between what it took back and itself, and for no topic or stage: who had read
 -- what it took back was taken back too (show_block). Else a row is the open one, or, where that
--- is too young, the closed one, which is looked for by its key: to join all closed ones took 17
--- times a join of 1,000 keys. For more than 50,000 keys, and in a block from the
--- beginning, what was there is joined (100,000 keys: 3.2 times a join; by key 4.3).
--- What comes out of several changes has no statistics, and a plan for a few keys costs 60 times
--- when there are many: so the keys are joined with the rows of a function, which never gives any,
--- since the planner takes their number from the setting. They are DISTINCT, as they are anyway:
--- only then it knows that each is there once, and hashes them and not all the facts (10,000 keys at
--- the newest change: 2.9 instead of 6.8 times a join). The bounds are settings too, so that it
--- knows which part has no keys: in a block from the beginning {after} is behind all changes, in
--- others {first} is behind all keys.
+-- is too young, the closed one.
 
 CREATE OR REPLACE FUNCTION omd_facts._changes_sql(
     p_entity_id integer
@@ -26,17 +17,15 @@ SET search_path = pg_catalog, pg_temp
 AS $changes_sql$
 DECLARE
     v_entity record;
-    v_pieces jsonb;
+    v_data jsonb;
     v_change_id text;
     v_indicator text; -- with a place for the condition that the row is gone
     v_is_gone text;
     v_was_gone text;
-    v_slice_join text;
-    v_is_there CONSTANT text :=
-    E'\n    AND (p.acm_record_ind <> ''R'' OR (s.acm_id IS NOT NULL AND NOT b.is_all))';
-    v_parts jsonb; -- with pieces in them
     v_number CONSTANT text := 'nullif(current_setting(%L, TRUE), '''')::bigint';
-    v_keys CONSTANT text := $sql$(
+    -- {keys}, which stands in two branches; of an entity with slices these are the block.
+    v_keys CONSTANT text := $sql$
+(
     SELECT k.*, (SELECT {mark}) AS mark
     FROM (
         SELECT DISTINCT ON (k.acm_id)
@@ -58,16 +47,7 @@ DECLARE
     ) AS n ON k.acm_id = n.acm_id
     OFFSET 0
 )$sql$;
-    v_is_many CONSTANT text := $sql$
-        AND (SELECT {count} > 50000)
-        AND (
-            SELECT max(c.change_id) > {upto}
-            FROM omd_facts.change_key AS c
-            WHERE c.entity_id = {entity_id}
-        )$sql$;
-    v_is_few CONSTANT text := $sql$
-    AND (SELECT {count} <= 50000)$sql$;
-    v_block CONSTANT text := $sql$
+    v_query CONSTANT text := $sql$
 WITH block AS MATERIALIZED (
     SELECT
         k.acm_id,
@@ -79,10 +59,23 @@ WITH block AS MATERIALIZED (
     WHERE k.entity_id = {entity_id}
         AND k.change_id > {after}
         AND k.change_id <= {upto}
-        AND k.undone_from <= {undone}{block_where}
+        AND k.undone_from <= {undone}
+        {if is_key}
+        AND (SELECT {count} > 50000)
+        AND (
+            SELECT max(c.change_id) > {upto}
+            FROM omd_facts.change_key AS c
+            WHERE c.entity_id = {entity_id}
+        )
+        {end}
     GROUP BY k.acm_id
     UNION ALL
-    SELECT {distinct}p.acm_id, coalesce(k.change_id, (SELECT {upto})), FALSE, TRUE, (SELECT {mark})
+    SELECT
+        {if is_slice}DISTINCT ON (p.acm_id) {end}p.acm_id,
+        coalesce(k.change_id, (SELECT {upto})),
+        FALSE,
+        TRUE,
+        (SELECT {mark})
     FROM {existence} AS p
     LEFT JOIN (
         SELECT k.acm_id, max(k.change_id) AS change_id
@@ -98,39 +91,7 @@ WITH block AS MATERIALIZED (
     SELECT NULL, NULL, NULL, NULL, NULL
     FROM generate_series(1, {count})
     WHERE (SELECT FALSE)
-){slices}
-$sql$;
-    v_newest CONSTANT text := $sql$
-SELECT
-{newest_columns}
-FROM {keys} AS b
-INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
-{newest_joins}
-WHERE (
-    SELECT coalesce(max(k.change_id), 0) <= {upto}
-    FROM omd_facts.change_key AS k
-    WHERE k.entity_id = {entity_id}
-){newest_where}$sql$;
-    v_earlier CONSTANT text := $sql$
-UNION ALL
-SELECT
-{earlier_columns}
-FROM {keys} AS b
-INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
-{earlier_joins}
-WHERE (
-    SELECT max(k.change_id) > {upto}
-    FROM omd_facts.change_key AS k
-    WHERE k.entity_id = {entity_id}
-){earlier_where}$sql$;
-    v_as_of CONSTANT text := $sql$
-UNION ALL
-SELECT
-{newest_columns}
-FROM block AS b
-INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
-{as_of_joins}$sql$;
-    v_slices CONSTANT text := $sql$,
+){if is_slice},
 
 slice AS MATERIALIZED (
     SELECT
@@ -144,11 +105,63 @@ slice AS MATERIALIZED (
         AND s.change_id <= {upto}
         AND s.undone_from <= {undone}
     GROUP BY s.acm_id, s.own_key
-)$sql$;
-    v_vanished CONSTANT text := $sql$
+){end}
+
+-- The newest block: what was there is open.
+SELECT{for columns ","}
+    {newest} AS {name}{end}
+FROM {keys} AS b
+INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
+{for contexts}
+LEFT JOIN {now} AS {alias} ON b.acm_id = {alias}.acm_id{valid}
+{end}
+{if is_slice}
+INNER JOIN {existence_now} AS p ON b.acm_id = p.acm_id
+LEFT JOIN slice AS s ON p.acm_id = s.acm_id AND s.own_key = {p_own_json}
+{end}
+WHERE (
+        SELECT coalesce(max(k.change_id), 0) <= {upto}
+        FROM omd_facts.change_key AS k
+        WHERE k.entity_id = {entity_id}
+    )
+    {if is_slice}
+    AND (p.acm_record_ind <> 'R' OR (s.acm_id IS NOT NULL AND NOT b.is_all))
+    {end}
 UNION ALL
-SELECT
-{vanished_columns}
+-- An earlier one, of so few keys that their closed rows are looked for by key.
+SELECT{for columns ","}
+    {earlier} AS {name}{end}
+FROM {keys} AS b
+INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
+{for contexts}
+LEFT JOIN {now} AS {alias} ON b.acm_id = {alias}.acm_id
+LEFT JOIN LATERAL (
+    SELECT x.* FROM {past} AS x
+    WHERE x.acm_id = b.acm_id AND x.acm_start_dt <= b.mark AND {alias}.acm_start_dt > b.mark
+    ORDER BY x.acm_start_dt DESC
+    LIMIT 1
+) AS r{alias} ON TRUE
+{end}
+{if is_slice}
+INNER JOIN {existence} AS p
+    ON b.acm_id = p.acm_id AND p.acm_start_dt <= b.mark AND p.acm_end_dt > b.mark
+LEFT JOIN slice AS s ON p.acm_id = s.acm_id AND s.own_key = {p_own_json}
+{end}
+WHERE (
+        SELECT max(k.change_id) > {upto}
+        FROM omd_facts.change_key AS k
+        WHERE k.entity_id = {entity_id}
+    )
+    {if is_slice}
+    AND (p.acm_record_ind <> 'R' OR (s.acm_id IS NOT NULL AND NOT b.is_all))
+    {else}
+    AND (SELECT {count} <= 50000)
+    {end}
+UNION ALL
+{if is_slice}
+-- Slices that are gone, whose row the block does not find.
+SELECT{for columns ","}
+    {vanished} AS {name}{end}
 FROM slice AS s
 INNER JOIN block AS b ON s.acm_id = b.acm_id
 INNER JOIN {anchor} AS a ON s.acm_id = a.acm_id
@@ -158,7 +171,30 @@ WHERE NOT b.is_all AND NOT EXISTS (
         AND {own_json} = s.own_key
         AND o.acm_start_dt <= b.mark
         AND o.acm_end_dt > b.mark
-)$sql$;
+)
+{else}
+-- An earlier one of many keys, or from the beginning: what was there is joined.
+SELECT{for columns ","}
+    {newest} AS {name}{end}
+FROM block AS b
+INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
+{for contexts}
+LEFT JOIN {table} AS {alias} ON a.acm_id = {alias}.acm_id
+    AND {alias}.acm_start_dt <= (SELECT {mark}) AND {alias}.acm_end_dt > (SELECT {mark}){valid}
+{end}
+{end}$sql$;
+    -- What was measured:
+    -- * To join all closed rows took 17 times a join of 1,000 keys, so they are looked for by key;
+    --   of more than 50,000 keys, and in a block from the beginning, what was there is joined
+    --   (100,000 keys: 3.2 times a join; by key 4.3).
+    -- * What comes out of several changes has no statistics, and a plan for a few keys costs 60
+    --   times when there are many: so the keys are joined with the rows of a function, which never
+    --   gives any, since the planner takes their number from the setting.
+    -- * The keys are DISTINCT, as they are anyway: only then the planner knows that each is there
+    --   once, and hashes them and not all the facts (10,000 keys at the newest change: 2.9 instead
+    --   of 6.8 times a join).
+    -- * The bounds are settings too, so that it knows which part has no keys: in a block from the
+    --   beginning {after} is behind all changes, in others {first} is behind all keys.
 BEGIN
     SELECT
         e.*,
@@ -174,7 +210,9 @@ BEGIN
         ON e.entity_id = x.entity_id
             AND (e.entity_kind = 'CONTEXT' OR x.context_code = 'properties')
     WHERE e.entity_id = p_entity_id;
-    v_pieces := jsonb_build_object(
+    SELECT jsonb_build_object(
+        'is_slice', v_entity.is_context,
+        'is_key', NOT v_entity.is_context,
         'entity_id', p_entity_id,
         'count', format(
             'coalesce((%s #>> ''{keys,%s}'')::bigint, 0)',
@@ -191,9 +229,12 @@ BEGIN
         ),
         'anchor', format('%I.%I', v_entity.cfl, v_entity.anchor_table),
         'existence', format('%I.%I', v_entity.cfl, v_entity.existence_table),
-        'own_json', omd_facts._change_pieces(p_entity_id) -> 'own_json',
-        'distinct', CASE WHEN v_entity.is_context THEN 'DISTINCT ON (p.acm_id) ' ELSE '' END
-    );
+        'existence_now', format('%I.%I', v_entity.cfl, v_entity.existence_table || '_now'),
+        'own_json', o.own_json,
+        'p_own_json', replace(o.own_json, ' o.', ' p.')
+    )
+    INTO v_data
+    FROM (SELECT omd_facts._change_pieces(p_entity_id) ->> 'own_json' AS own_json) AS o;
     -- What a context that is an entity of its own has a row for is a slice of the key.
     v_change_id := CASE
         WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)'
@@ -212,23 +253,20 @@ BEGIN
         WHEN v_entity.is_context THEN v_is_gone
         ELSE format('coalesce(%s, ''R'') = ''R''', omd_facts._as_of_block('p', 'acm_record_ind'))
     END;
-    -- The columns. In an earlier block a value is that of the open row, or of r<context>.
+    -- In an earlier block a value is that of the open row, or of r<context>.
     SELECT
-        v_pieces || jsonb_build_object(
-            'newest_columns', string_agg(
-                format('    %s AS %I', i.newest, i.name), E',\n'
-                ORDER BY i.attnum, i.place, i.name
-            ),
-            'earlier_columns', string_agg(
-                format('    %s AS %I', i.earlier, i.name), E',\n'
-                ORDER BY i.attnum, i.place, i.name
-            ),
-            'vanished_columns', string_agg(
-                format('    %s AS %I', i.vanished, i.name), E',\n'
+        v_data || jsonb_build_object(
+            'columns', jsonb_agg(
+                jsonb_build_object(
+                    'name', quote_ident(i.name),
+                    'newest', i.newest,
+                    'earlier', i.earlier,
+                    'vanished', i.vanished
+                )
                 ORDER BY i.attnum, i.place, i.name
             )
         )
-    INTO v_pieces
+    INTO v_data
     FROM (
         SELECT
             c.attnum,
@@ -291,90 +329,46 @@ BEGIN
             )
                 AND n.name = c.attname
     ) AS i;
-    IF v_entity.is_context THEN
-        v_slice_join := 'LEFT JOIN slice AS s ON p.acm_id = s.acm_id AND s.own_key = '
-        || replace(v_pieces ->> 'own_json', ' o.', ' p.');
-        v_parts := jsonb_build_object(
-            'slices', v_slices,
-            'keys', 'block',
-            'newest_where', v_is_there,
-            'earlier_where', v_is_there,
-            'newest_joins', format(
-                E'INNER JOIN %I.%I AS p ON b.acm_id = p.acm_id\n%s',
-                v_entity.cfl, v_entity.existence_table || '_now', v_slice_join
-            ),
-            'earlier_joins', format(
-                E'INNER JOIN %I.%I AS p ON b.acm_id = p.acm_id'
-                ' AND p.acm_start_dt <= b.mark AND p.acm_end_dt > b.mark\n%s',
-                v_entity.cfl, v_entity.existence_table, v_slice_join
-            )
-        );
-    ELSE
+    -- The context that says whether the key exists comes first.
+    IF NOT v_entity.is_context THEN
         SELECT
-            jsonb_build_object(
-                'keys', v_keys,
-                'block_where', v_is_many,
-                'earlier_where', v_is_few,
-                'newest_joins', string_agg(
-                    format(
-                        'LEFT JOIN %I.%I AS %s ON b.acm_id = %s.acm_id%s',
-                        v_entity.cfl, c.context_table || '_now', c.alias, c.alias, c.is_valid
-                    ),
-                    E'\n' ORDER BY c.alias <> 'p', c.context_id
-                ),
-                'earlier_joins', string_agg(
-                    format(
-                        E'LEFT JOIN %1$I.%2$I AS %4$s ON b.acm_id = %4$s.acm_id\n'
-                        'LEFT JOIN LATERAL (SELECT x.* FROM %1$I.%3$I AS x'
-                        ' WHERE x.acm_id = b.acm_id AND x.acm_start_dt <= b.mark'
-                        ' AND %4$s.acm_start_dt > b.mark'
-                        ' ORDER BY x.acm_start_dt DESC LIMIT 1) AS r%4$s ON TRUE',
-                        v_entity.cfl, c.context_table || '_now', c.context_table || '_past', c.alias
-                    ),
-                    E'\n' ORDER BY c.alias <> 'p', c.context_id
-                ),
-                'as_of_joins', string_agg(
-                    format(
-                        'LEFT JOIN %1$I.%2$I AS %3$s ON a.acm_id = %3$s.acm_id'
-                        ' AND %3$s.acm_start_dt <= (SELECT {mark})'
-                        ' AND %3$s.acm_end_dt > (SELECT {mark})%4$s',
-                        v_entity.cfl, c.context_table, c.alias, c.is_valid
-                    ),
-                    E'\n' ORDER BY c.alias <> 'p', c.context_id
+            v_data || jsonb_build_object(
+                'contexts', jsonb_agg(
+                    jsonb_build_object(
+                        'table', format('%I.%I', v_entity.cfl, c.context_table),
+                        'now', format('%I.%I', v_entity.cfl, c.context_table || '_now'),
+                        'past', format('%I.%I', v_entity.cfl, c.context_table || '_past'),
+                        'alias', t.alias,
+                        'valid', CASE
+                            WHEN t.alias <> 'p'
+                                THEN format(
+                                    E'\n    AND (%1$s.acm_record_ind <> ''R'''
+                                    ' OR (p.acm_record_ind = ''R'''
+                                    ' AND %1$s.acm_start_dt >= p.acm_start_dt))',
+                                    t.alias
+                                )
+                        END
+                    )
+                    ORDER BY t.alias <> 'p', c.context_id
                 )
             )
-        INTO v_parts
-        FROM (
+        INTO v_data
+        FROM omd_facts.context AS c
+        CROSS JOIN LATERAL (
             SELECT
-                c.context_id,
-                c.context_table,
-                t.alias,
-                CASE
-                    WHEN t.alias <> 'p'
-                        THEN format(
-                            ' AND (%1$s.acm_record_ind <> ''R'' OR (p.acm_record_ind = ''R'''
-                            ' AND %1$s.acm_start_dt >= p.acm_start_dt))',
-                            t.alias
-                        )
-                    ELSE ''
-                END AS is_valid
-            FROM omd_facts.context AS c
-            CROSS JOIN LATERAL (
-                SELECT
-                    CASE c.context_id
-                        WHEN v_entity.existence_id THEN 'p' ELSE 'c' || c.context_id
-                    END AS alias
-            ) AS t
-            WHERE c.entity_id = p_entity_id
-        ) AS c;
+                CASE c.context_id
+                    WHEN v_entity.existence_id THEN 'p' ELSE 'c' || c.context_id
+                END AS alias
+        ) AS t
+        WHERE c.entity_id = p_entity_id;
     END IF;
-    RETURN omd_facts._fill(
-        omd_facts._fill(
-            v_block || v_newest || v_earlier
-            || CASE WHEN v_entity.is_context THEN v_vanished ELSE v_as_of END,
-            '{"slices": "", "block_where": "", "newest_where": ""}'::jsonb || v_parts
-        ),
-        v_pieces
+    RETURN omd._render(
+        v_query,
+        v_data || jsonb_build_object(
+            'keys', CASE
+                WHEN v_entity.is_context THEN 'block' ELSE omd._render(v_keys, v_data)
+            END
+        )
     );
 END
 $changes_sql$;

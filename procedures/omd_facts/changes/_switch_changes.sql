@@ -50,7 +50,7 @@ BEGIN
         WHERE e.interface_id = p_interface_id AND e.keeps_changes AND e.changes_from IS NULL
         ORDER BY e.entity_id
     LOOP
-        v_statement := omd_facts._fill(
+        v_statement := omd._render(
             'SELECT count(*) FROM (SELECT FROM {now} AS o LIMIT 1) AS o', v_entity.pieces
         );
         EXECUTE v_statement INTO v_rows;
@@ -62,7 +62,7 @@ BEGIN
             UPDATE omd_facts.change AS c SET entity_ids = c.entity_ids || v_entity.entity_id
             WHERE c.change_id = v_change_id;
             IF v_entity.entity_kind = 'CONTEXT' THEN
-                v_statement := omd_facts._fill(
+                v_statement := omd._render(
                     'INSERT INTO omd_facts.change_slice (change_id, entity_id, acm_id, own_key,'
                     ' was_there, is_there) SELECT $1, {noted_id}, o.acm_id, {own_json}, FALSE, TRUE'
                     ' FROM {now} AS o WHERE o.acm_record_ind <> ''R''',
@@ -70,7 +70,7 @@ BEGIN
                 );
                 EXECUTE v_statement USING v_change_id;
             END IF;
-            v_statement := omd_facts._fill(
+            v_statement := omd._render(
                 'INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)'
                 ' SELECT DISTINCT $1, {noted_id}, o.acm_id, FALSE, TRUE'
                 ' FROM {now} AS o WHERE o.acm_record_ind <> ''R''',

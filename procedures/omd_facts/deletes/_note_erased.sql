@@ -29,7 +29,7 @@ BEGIN
             );
             CONTINUE;
         END IF;
-        v_statement := omd_facts._fill(
+        v_statement := omd._render(
             $sql$
 WITH slice AS (
     SELECT {own_json} AS own_key, o.acm_record_ind <> 'R' AS was_there

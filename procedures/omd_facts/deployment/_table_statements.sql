@@ -35,7 +35,7 @@ BEGIN
         SELECT
             1 AS place,
             w.table_name,
-            omd_facts._fill(
+            omd._render(
                 CASE
                     WHEN w.context_id IS NULL
                         THEN

@@ -29,9 +29,15 @@ SELECT {values}, CASE WHEN NOT {is_there} THEN 'R' WHEN NOT {was_there} THEN 'N'
 FROM (
     SELECT {expressions}, p.acm_id, p.acm_record_ind <> 'R' AS acm_is_there
     FROM {existence} AS p
-    LEFT JOIN {anchor} AS a ON p.acm_id = a.acm_id{joins}
+    LEFT JOIN {anchor} AS a ON p.acm_id = a.acm_id
+    {for others}
+    LEFT JOIN {relation} AS {alias} ON p.acm_id = {alias}.acm_id
+        AND {alias}.acm_start_dt <= {later} AND {alias}.acm_end_dt > {later}
+        AND ({alias}.acm_record_ind <> 'R'
+            OR (p.acm_record_ind = 'R' AND {alias}.acm_start_dt >= p.acm_start_dt))
+    {end}
     WHERE p.acm_start_dt <= {later} AND p.acm_end_dt > {later}
-        AND ({began}){p_part}
+        AND ({for contexts " OR "}{alias}.acm_start_dt > {earlier}{end}){p_part}
 ) AS l
 LEFT JOIN {asof}({earlier}) AS e ON l.acm_id = e.acm_id{own_match}
 WHERE (l.acm_is_there OR e.acm_id IS NOT NULL)
@@ -104,22 +110,8 @@ BEGIN
         SELECT
             jsonb_build_object(
                 'existence', min(x.relation) FILTER (WHERE x.is_existence),
-                'began', string_agg(
-                    format('%s.acm_start_dt > {earlier}', x.alias), ' OR ' ORDER BY x.alias
-                ),
-                'joins', coalesce(
-                    string_agg(
-                        replace(
-                            E'\n    LEFT JOIN ' || x.relation || ' AS {c} ON p.acm_id = {c}.acm_id'
-                            ' AND {c}.acm_start_dt <= {later} AND {c}.acm_end_dt > {later}'
-                            ' AND ({c}.acm_record_ind <> ''R'' OR (p.acm_record_ind = ''R'''
-                            ' AND {c}.acm_start_dt >= p.acm_start_dt))',
-                            '{c}', x.alias
-                        ),
-                        '' ORDER BY x.alias
-                    ) FILTER (WHERE NOT x.is_existence),
-                    ''
-                )
+                'contexts', jsonb_agg(x ORDER BY x.alias),
+                'others', jsonb_agg(x ORDER BY x.alias) FILTER (WHERE NOT x.is_existence)
             ) AS pieces
         FROM (
             SELECT
@@ -134,10 +126,7 @@ BEGIN
         ) AS x
     ) AS c
     WHERE e.entity_id = p_entity_id;
-    -- The moments are in pieces too.
-    RETURN omd_facts._fill(
-        omd_facts._fill(CASE WHEN p_since IS NULL THEN v_all ELSE v_changes END, v_pieces), v_pieces
-    );
+    RETURN omd._render(CASE WHEN p_since IS NULL THEN v_all ELSE v_changes END, v_pieces);
 END
 $export_sql$;
 

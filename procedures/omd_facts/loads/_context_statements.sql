@@ -15,15 +15,16 @@ SET search_path = pg_catalog, pg_temp
 AS $context_statements$
 DECLARE
     v_kind text;
-    v_has_rows boolean;
     v_pieces jsonb;
     v_insert CONSTANT text := $sql$
 INSERT INTO {now} (acm_id{own}, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
     acm_entity_id{attributes}{links})
 SELECT a.acm_id{d_own}, $2, {open}, 'N', $3, {entity_id}{d_attributes}{link_values}
 FROM {delta} AS d
-INNER JOIN {anchor} AS a ON {d_match}{open_join}{link_joins}
-WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R'{not_open} AND {has_value}$sql$;
+INNER JOIN {anchor} AS a ON {d_match}{if has_rows}
+LEFT JOIN {now} AS o ON a.acm_id = o.acm_id{o_own_match}{end}{link_joins}
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R'{if has_rows} AND o.acm_id IS NULL{end}
+    AND {has_value}$sql$;
     v_close CONSTANT text := $sql$
 INSERT INTO {past} (acm_id{own}, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
     acm_entity_id{attributes}{links})
@@ -89,9 +90,12 @@ WITH written AS (
         $3,
         {entity_id}{kept_attributes}{kept_links}
     FROM {delta} AS d
-    INNER JOIN {anchor} AS a ON {d_match}{open_join}
+    INNER JOIN {anchor} AS a ON {d_match}
+    {if has_rows}
+    LEFT JOIN {now} AS o ON a.acm_id = o.acm_id{o_own_match}
+    {end}
     LEFT JOIN {past} AS x ON a.acm_id = x.acm_id AND x.acm_end_dt = (SELECT $2){link_joins}
-    WHERE d.delivery_id = $1{not_open}
+    WHERE d.delivery_id = $1{if has_rows} AND o.acm_id IS NULL{end}
         AND (x.acm_id IS NOT NULL OR (d.acm_record_ind <> 'R' AND {has_value}))
     RETURNING acm_record_ind
 )
@@ -111,33 +115,24 @@ WITH gone AS (
 
 SELECT count(DISTINCT g.*), count(*) FROM gone AS g$sql$;
 BEGIN
+    v_pieces := p_pieces || omd_facts._context_pieces(p_context_id);
     SELECT
         c.context_kind,
-        omd_facts._has_rows('cfl_' || i.interface_code, c.context_table || '_now')
-    INTO v_kind, v_has_rows
+        v_pieces || jsonb_build_object(
+            'has_rows',
+            omd_facts._has_rows('cfl_' || i.interface_code, c.context_table || '_now'),
+            'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
+            'changes',
+            'CASE WHEN d.acm_record_ind = ''R'' THEN o.acm_record_ind <> ''R'' AND NOT $4'
+            ' ELSE o.acm_record_ind = ''R'' OR ' || (v_pieces ->> 'differs') || ' END'
+        )
+    INTO v_kind, v_pieces
     FROM omd_facts.context AS c
     INNER JOIN omd_facts.entity AS e USING (entity_id)
     INNER JOIN omd_facts.interface AS i USING (interface_id)
     WHERE c.context_id = p_context_id;
-    v_pieces := p_pieces || omd_facts._context_pieces(p_context_id) || jsonb_build_object(
-        'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
-        'changes',
-        'CASE WHEN d.acm_record_ind = ''R'' THEN o.acm_record_ind <> ''R'' AND NOT $4'
-        ' ELSE o.acm_record_ind = ''R'' OR {differs} END'
-    );
-    v_pieces := v_pieces || jsonb_build_object(
-        'open_join', CASE
-            WHEN v_has_rows
-                THEN E'\n' || omd_facts._fill(
-                    'LEFT JOIN {now} AS o ON a.acm_id = o.acm_id{o_own_match}', v_pieces
-                )
-            ELSE ''
-        END,
-        'not_open', CASE WHEN v_has_rows THEN ' AND o.acm_id IS NULL' ELSE '' END,
-        'changes', replace(v_pieces ->> 'changes', '{differs}', v_pieces ->> 'differs')
-    );
     RETURN QUERY
-    SELECT s.place, s.step, omd_facts._fill(s.template, v_pieces)
+    SELECT s.place, s.step, omd._render(s.template, v_pieces)
     FROM (
         VALUES
         (1, 'remove', v_remove, TRUE),

@@ -20,6 +20,9 @@ DECLARE
     v_delta jsonb;
     v_pieces jsonb;
     v_key CONSTANT text := $sql$
+{if members}
+WITH added AS (
+{end}
 INSERT INTO {anchor} ({id}{keys}{links}, acm_audit_id, acm_entity_id, acm_exists_ind,
     acm_physically_removed_ind)
 SELECT {id_value}{d_keys}{link_values}, $3, {entity_id}, 0, 0
@@ -27,18 +30,46 @@ FROM (
     SELECT DISTINCT {d_columns} FROM {delta} AS d
     WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND {d_given}
         AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})
-) AS d{link_joins}$sql$;
+) AS d{link_joins}{if members}
+    RETURNING acm_id
+)
+
+INSERT INTO {members} (member_entity_id, member_id)
+SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id{end}$sql$;
     v_missing CONSTANT text := $sql$
 SELECT count(*) FROM {delta} AS d
 WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND {d_given}
     AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})$sql$;
     v_anchor CONSTANT text := $sql$
+{if is_kept}
+WITH added AS (
+{end}
 INSERT INTO {anchor} ({id}{keys}{links}, acm_audit_id, acm_entity_id, acm_exists_ind,
     acm_latest_start_dt, acm_last_created_dt, acm_physically_removed_ind)
 SELECT {id_value}{d_keys}{link_values}, $3, {entity_id}, 1, $2, $2, 0
 FROM {delta} AS d{link_joins}
-WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R'{not_there}$sql$;
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R'
+    {if has_rows}
+    AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})
+    {end}
+{if is_kept}
+    RETURNING acm_id
+){end}{if is_noted}{if members},
+
+members AS (
+    INSERT INTO {members} (member_entity_id, member_id)
+    SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id
+){end}
+
+INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
+SELECT $5, {entity_id}, a.acm_id, FALSE, TRUE FROM added AS a ORDER BY a.acm_id{else}{if members}
+
+INSERT INTO {members} (member_entity_id, member_id)
+SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id{end}{end}$sql$;
     v_dates CONSTANT text := $sql$
+{if is_noted}
+WITH touched AS (
+{end}
 UPDATE {anchor} AS a SET
     acm_exists_ind = CASE d.acm_record_ind WHEN 'R' THEN 0 ELSE 1 END,
     acm_latest_start_dt = $2,
@@ -53,7 +84,15 @@ UPDATE {anchor} AS a SET
     END
 FROM {delta} AS d
 WHERE d.delivery_id = $1 AND {d_match} AND a.acm_latest_start_dt IS DISTINCT FROM $2
-    AND ({changed})$sql$;
+    AND ({changed}){if is_noted}
+    RETURNING a.acm_id, a.acm_exists_ind, a.acm_last_created_dt
+)
+
+INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
+SELECT $5, {entity_id}, t.acm_id,
+    t.acm_exists_ind = 0 OR t.acm_last_created_dt IS DISTINCT FROM $2, t.acm_exists_ind = 1
+FROM touched AS t
+ORDER BY t.acm_id{end}$sql$;
     v_touch CONSTANT text := $sql$
 UPDATE {anchor} AS a SET acm_latest_start_dt = $2
 FROM {delta} AS d
@@ -64,36 +103,6 @@ UPDATE {anchor} AS a SET acm_exists_ind = 0, acm_physically_removed_ind = 1,
     acm_physically_removed_by = $3
 FROM {delta} AS d
 WHERE d.delivery_id = $1 AND d.acm_record_ind = 'R' AND $4 AND {d_match}$sql$;
-    v_members CONSTANT text := $sql$
-WITH added AS ({insert}
-    RETURNING acm_id
-)
-
-INSERT INTO {members} (member_entity_id, member_id)
-SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id$sql$;
-    v_noted_anchor CONSTANT text := $sql$
-WITH added AS ({insert}
-    RETURNING acm_id
-){noted_members}
-
-INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
-SELECT $5, {entity_id}, a.acm_id, FALSE, TRUE FROM added AS a ORDER BY a.acm_id$sql$;
-    v_noted_members CONSTANT text := $sql$,
-
-members AS (
-    INSERT INTO {members} (member_entity_id, member_id)
-    SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id
-)$sql$;
-    v_noted_dates CONSTANT text := $sql$
-WITH touched AS ({dates}
-    RETURNING a.acm_id, a.acm_exists_ind, a.acm_last_created_dt
-)
-
-INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
-SELECT $5, {entity_id}, t.acm_id,
-    t.acm_exists_ind = 0 OR t.acm_last_created_dt IS DISTINCT FROM $2, t.acm_exists_ind = 1
-FROM touched AS t
-ORDER BY t.acm_id$sql$;
 BEGIN
     SELECT
         e.*,
@@ -107,17 +116,13 @@ BEGIN
     v_columns := omd_facts._anchor_columns(p_entity_id);
     v_pieces := omd_facts._key_pieces(v_entity.anchor_entity_id, v_columns) || v_delta;
     v_pieces := v_pieces || jsonb_build_object(
-        'not_there', CASE
-            WHEN v_entity.has_rows
-                THEN E'\n    ' || omd_facts._fill(
-                    'AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})', v_pieces
-                )
-            ELSE ''
-        END
+        'has_rows', v_entity.has_rows,
+        'is_noted', v_entity.keeps_changes,
+        'is_kept', v_entity.keeps_changes OR v_pieces ? 'members'
     );
     -- A parent that is there has its own parents, so these are looked for where one is missing.
     RETURN QUERY
-    SELECT 8, 'missing'::text, NULL::integer, omd_facts._fill(v_missing, p.pieces)
+    SELECT 8, 'missing'::text, NULL::integer, omd._render(v_missing, p.pieces)
     FROM omd_facts.link AS l
     CROSS JOIN LATERAL (
         SELECT omd_facts._key_pieces(l.parent_entity_id, l.child_columns) || v_delta AS pieces
@@ -129,32 +134,13 @@ BEGIN
         CASE WHEN r.ancestor_id = p_entity_id THEN 25 ELSE 10 END,
         CASE WHEN r.ancestor_id = p_entity_id THEN 'own_key' ELSE 'key' END,
         NULL::integer,
-        omd_facts._fill(
-            CASE WHEN p.pieces ? 'members' THEN replace(v_members, '{insert}', v_key) ELSE v_key END,
-            p.pieces
-        )
+        omd._render(v_key, p.pieces)
     FROM omd_facts._references(p_entity_id) AS r
     CROSS JOIN LATERAL (
         SELECT omd_facts._key_pieces(r.ancestor_id, r.child_columns) || v_delta AS pieces
     ) AS p;
     IF v_entity.entity_kind <> 'CONTEXT' THEN
-        RETURN QUERY VALUES (
-            20, 'anchor', NULL::integer,
-            omd_facts._fill(
-                CASE
-                    WHEN v_entity.keeps_changes
-                        THEN
-                            replace(
-                                replace(v_noted_anchor, '{insert}', v_anchor),
-                                '{noted_members}',
-                                CASE WHEN v_pieces ? 'members' THEN v_noted_members ELSE '' END
-                            )
-                    WHEN v_pieces ? 'members' THEN replace(v_members, '{insert}', v_anchor)
-                    ELSE v_anchor
-                END,
-                v_pieces
-            )
-        );
+        RETURN QUERY VALUES (20, 'anchor', NULL::integer, omd._render(v_anchor, v_pieces));
     END IF;
     RETURN QUERY
     SELECT 30, s.step, c.context_id, s.statement
@@ -164,7 +150,7 @@ BEGIN
     ORDER BY c.context_id, s.place;
     -- What belongs to a key that is removed physically goes with it.
     RETURN QUERY
-    SELECT 40, 'remove'::text, c.context_id, omd_facts._fill(
+    SELECT 40, 'remove'::text, c.context_id, omd._render(
         $sql$
 WITH gone AS (
     DELETE FROM {context} AS o USING {delta} AS d, {anchor} AS a
@@ -185,18 +171,14 @@ SELECT count(DISTINCT g.acm_id), count(*) FROM gone AS g$sql$,
         50,
         'dates'::text,
         NULL::integer,
-        omd_facts._fill(
-            CASE
-                WHEN v_entity.entity_kind = 'CONTEXT' THEN v_touch
-                WHEN v_entity.keeps_changes THEN replace(v_noted_dates, '{dates}', v_dates)
-                ELSE v_dates
-            END,
+        omd._render(
+            CASE WHEN v_entity.entity_kind = 'CONTEXT' THEN v_touch ELSE v_dates END,
             v_pieces || jsonb_build_object(
                 'changed',
                 (
                     SELECT
                         string_agg(
-                            omd_facts._fill(
+                            omd._render(
                                 'EXISTS (SELECT FROM {now} AS o WHERE o.acm_id = a.acm_id'
                                 '{o_own_match} AND o.acm_start_dt = (SELECT $2))',
                                 omd_facts._context_pieces(c.context_id)
@@ -214,7 +196,7 @@ SELECT count(DISTINCT g.acm_id), count(*) FROM gone AS g$sql$,
     FROM omd_facts._supertype_statements(p_entity_id, v_pieces) AS s
     ORDER BY s.place;
     IF v_entity.entity_kind <> 'CONTEXT' THEN
-        RETURN QUERY VALUES (70, 'removed', NULL::integer, omd_facts._fill(v_removed, v_pieces));
+        RETURN QUERY VALUES (70, 'removed', NULL::integer, omd._render(v_removed, v_pieces));
     END IF;
 END
 $entity_statements$;

@@ -76,13 +76,13 @@ BEGIN
     WHERE a.entity_id = p_entity_id
         AND (p_context_id IS NULL OR a.context_id = p_context_id);
     IF p_is_too_long THEN
-        v_statement := omd_facts._fill(v_longest, v_pieces);
+        v_statement := omd._render(v_longest, v_pieces);
         EXECUTE v_statement INTO v_key USING p_delivery_id;
     ELSIF v_kind = 'alternate_key' AND p_context_id IS NOT NULL THEN
         v_pieces := v_pieces || jsonb_build_object(
             'now', omd_facts._context_pieces(p_context_id) ->> 'now'
         );
-        v_statement := omd_facts._fill(v_twice, v_pieces);
+        v_statement := omd._render(v_twice, v_pieces);
         EXECUTE v_statement INTO v_key USING p_delivery_id;
     END IF;
     RETURN coalesce(v_key, '{}');

@@ -50,14 +50,15 @@ INNER JOIN {anchor} AS a ON {d_match}
 INNER JOIN {super} AS s ON a.acm_id = s.acm_id AND s.acm_exists_ind = 0
 WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = (SELECT $2){not_open}$sql$;
     v_dates CONSTANT text := $sql$
+{if is_noted}
+WITH touched AS (
+{end}
 UPDATE {super} AS s SET acm_exists_ind = 1, acm_latest_start_dt = $2, acm_last_created_dt = $2,
     acm_physically_removed_ind = 0, acm_physically_removed_by = NULL
 FROM {delta} AS d
 INNER JOIN {anchor} AS a ON {d_match}
 WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = (SELECT $2)
-    AND s.acm_id = a.acm_id AND s.acm_exists_ind = 0$sql$;
-    v_noted_dates CONSTANT text := $sql$
-WITH touched AS ({dates}
+    AND s.acm_id = a.acm_id AND s.acm_exists_ind = 0{if is_noted}
     RETURNING s.acm_id
 )
 
@@ -65,7 +66,7 @@ INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_th
 SELECT $5, {super_id}, t.acm_id, FALSE, TRUE
 FROM touched AS t
 ORDER BY t.acm_id
-ON CONFLICT (entity_id, change_id, acm_id) DO UPDATE SET is_there = TRUE$sql$;
+ON CONFLICT (entity_id, change_id, acm_id) DO UPDATE SET is_there = TRUE{end}$sql$;
 BEGIN
     SELECT s.* INTO v_supertype
     FROM omd_facts.entity AS e
@@ -83,6 +84,7 @@ BEGIN
                 WHERE i.interface_id = v_supertype.interface_id
             ),
             'super_id', v_supertype.entity_id,
+            'is_noted', v_supertype.keeps_changes,
             'not_open', (
                 SELECT
                     CASE
@@ -101,20 +103,14 @@ BEGIN
             'links', omd_facts._context_pieces(v_context_id) -> 'links'
         );
         RETURN QUERY
-        SELECT v_place + t.place, t.step, v_context_id, omd_facts._fill(t.template, v_pieces)
+        SELECT v_place + t.place, t.step, v_context_id, omd._render(t.template, v_pieces)
         FROM (
             VALUES
             (1, 'super_close', v_close),
             (2, 'super_delete', v_delete),
             (3, 'super_revive', v_revive),
             (4, 'super_return', v_return),
-            (
-                5, 'super_dates', CASE
-                    WHEN v_supertype.keeps_changes
-                        THEN replace(v_noted_dates, '{dates}', v_dates)
-                    ELSE v_dates
-                END
-            )
+            (5, 'super_dates', v_dates)
         ) AS t (place, step, template);
         v_place := v_place + 10;
         SELECT s.* INTO v_supertype

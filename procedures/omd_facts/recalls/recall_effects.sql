@@ -57,7 +57,7 @@ BEGIN
             ORDER BY c.context_id
         LOOP
             IF p_is_counted AND action <> 'BLOCKED' THEN
-                v_statement := omd_facts._fill(
+                v_statement := omd._render(
                     v_counted, omd_facts._context_pieces(v_context_id)
                 );
                 EXECUTE v_statement INTO rows_go, rows_back

@@ -20,33 +20,27 @@ BEGIN
             'view', format('%I.%I', 'gdal_' || i.interface_code, e.entity_code),
             'delta', format('%I.%I', 'wrk_' || i.interface_code, 'delta_' || e.entity_code),
             'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
-            'is_made', (
+            'subtypes', (
                 SELECT
-                    coalesce(
-                        string_agg(
-                            format(
-                                ' OR EXISTS (SELECT FROM %I.%I AS s WHERE s.acm_end_dt = {open}'
-                                ' AND s.acm_record_ind <> ''R''%s)',
-                                'lvl_' || i.interface_code,
-                                s.entity_code,
-                                (
-                                    SELECT string_agg(
-                                        format(
-                                            ' AND s.%I = f.%I',
-                                            r.child_columns[k.key_position], k.attribute_code
-                                        ),
-                                        '' ORDER BY k.key_position
-                                    )
-                                    FROM omd_facts._references(s.entity_id) AS r
-                                    INNER JOIN omd_facts.attribute AS k
-                                        ON r.ancestor_id = k.entity_id
-                                            AND k.key_position IS NOT NULL
-                                    WHERE r.ancestor_id = e.entity_id
+                    jsonb_agg(
+                        jsonb_build_object(
+                            'subtype', format('%I.%I', 'lvl_' || i.interface_code, s.entity_code),
+                            'match', (
+                                SELECT string_agg(
+                                    format(
+                                        ' AND s.%I = f.%I',
+                                        r.child_columns[k.key_position], k.attribute_code
+                                    ),
+                                    '' ORDER BY k.key_position
                                 )
-                            ),
-                            '' ORDER BY s.entity_id
-                        ),
-                        ''
+                                FROM omd_facts._references(s.entity_id) AS r
+                                INNER JOIN omd_facts.attribute AS k
+                                    ON r.ancestor_id = k.entity_id
+                                        AND k.key_position IS NOT NULL
+                                WHERE r.ancestor_id = e.entity_id
+                            )
+                        )
+                        ORDER BY s.entity_id
                     )
                 FROM omd_facts.entity AS s
                 WHERE s.interface_id = e.interface_id
@@ -80,8 +74,7 @@ BEGIN
     LEFT JOIN omd_facts.context AS c ON a.context_id = c.context_id
     WHERE e.entity_id = p_entity_id
     GROUP BY i.interface_code, e.entity_id;
-    RETURN omd_facts._fill(
-        omd_facts._fill(
+    RETURN omd._render(
         $sql$
 SELECT
     CASE WHEN f.acm_is_there IS NULL THEN 'N' WHEN l.acm_is_there IS NULL THEN 'R' ELSE 'A' END AS acm_ind,
@@ -92,10 +85,16 @@ FROM (
 ) AS l
 FULL JOIN (SELECT TRUE AS acm_is_there, {columns} FROM {view}) AS f ON {key_match}
 WHERE f.acm_is_there IS NULL
-    OR (l.acm_is_there IS NULL AND NOT (FALSE{is_made}))
+    OR (
+        l.acm_is_there IS NULL
+        {for subtypes}
+        AND NOT EXISTS (
+            SELECT FROM {subtype} AS s
+            WHERE s.acm_end_dt = {open} AND s.acm_record_ind <> 'R'{match}
+        )
+        {end}
+    )
     OR (l.acm_is_there AND ({differs}))$sql$,
-            v_pieces
-        ),
         v_pieces
     );
 END

@@ -20,7 +20,7 @@ BEGIN
         SELECT
             e.entity_code,
             r.rule,
-            omd_facts._fill(
+            omd._render(
                 r.query,
                 omd_facts._context_pieces(c.context_id) || jsonb_build_object(
                     'anchor',

@@ -49,7 +49,7 @@ BEGIN
             'anchor', format('%I.%I', v_context.cfl, v_context.anchor_table)
         );
         IF v_is_in_middle THEN
-            v_statement := omd_facts._fill(
+            v_statement := omd._render(
                 $sql$
 UPDATE {anchor} AS a SET acm_latest_start_dt = $2
 FROM {now} AS o
@@ -58,12 +58,12 @@ WHERE o.acm_audit_id = $1 AND o.acm_id = a.acm_id AND a.acm_latest_start_dt > $2
             );
             EXECUTE v_statement USING p_load.module_instance_id, p_load.transaction_datetime;
         END IF;
-        v_statement := omd_facts._fill(
+        v_statement := omd._render(
             'DELETE FROM {now} AS o WHERE o.acm_audit_id = $1', v_pieces
         );
         EXECUTE v_statement USING p_load.module_instance_id;
         GET DIAGNOSTICS rows_gone = ROW_COUNT;
-        v_statement := omd_facts._fill(
+        v_statement := omd._render(
             $sql$
 WITH closed AS (
     DELETE FROM {past} AS x WHERE x.acm_end_dt = $1 RETURNING x.*
@@ -98,7 +98,7 @@ SELECT count(*) FROM opened AS o WHERE o.acm_audit_id <> ALL($2)$sql$,
         WHERE e.entity_id = ANY(p_load.entity_ids)
     LOOP
         SELECT
-            omd_facts._fill(
+            omd._render(
                 $sql$
 UPDATE {anchor} AS a SET
     acm_exists_ind = CASE WHEN EXISTS (

@@ -523,7 +523,7 @@ BEGIN
 END
 $write$$sql$;
 BEGIN
-    RETURN omd_facts._render(v_template, omd_facts._writer_data(p_entity_id));
+    RETURN omd._render(v_template, omd_facts._writer_data(p_entity_id));
 END
 $writer_sql$;
 

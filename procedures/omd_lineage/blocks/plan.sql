@@ -26,6 +26,7 @@ DECLARE
     v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_offset record;
     v_block record;
+    v_next omd_lineage.block;
 BEGIN
     SELECT
         o.topic, o.quiet_start, o.last, o.next, o.rows, o.is_full, o.waited_for,
@@ -92,20 +93,20 @@ BEGIN
     ) THEN
         detail := 'it is a source, which has no steps';
     ELSE
-        v_block := omd_lineage._next_block(v_topic_id, TRUE);
-        IF v_block.p_is_quiet THEN
-            v_block.p_end_pos := NULL;
-            v_block.p_end_id := NULL;
+        v_next := omd_lineage._find_block(v_topic_id, TRUE);
+        IF v_next.is_quiet THEN
+            v_next.end_pos := NULL;
+            v_next.end_id := NULL;
         END IF;
-        start_pos := v_block.p_start_pos;
-        start_id := v_block.p_start_id;
-        end_pos := v_block.p_end_pos;
-        end_id := v_block.p_end_id;
-        row_count := v_block.p_row_count;
-        is_full := v_block.p_is_full;
-        upto := v_block.p_upto;
-        blocker := v_block.p_blocker;
-        detail := coalesce(v_block.p_detail, omd_lineage._plan_detail(v_topic_id));
+        start_pos := v_next.start_pos;
+        start_id := v_next.start_id;
+        end_pos := v_next.end_pos;
+        end_id := v_next.end_id;
+        row_count := v_next.row_count;
+        is_full := v_next.is_full;
+        upto := v_next.upto;
+        blocker := v_next.blocker;
+        detail := coalesce(v_next.detail, omd_lineage._plan_detail(v_topic_id));
     END IF;
     RETURN NEXT;
 END

@@ -33,7 +33,7 @@ AS $begin_step$
 DECLARE
     v_news_at timestamptz;
     v_claim record;
-    v_block record;
+    v_block omd_lineage.block;
     v_hostid text;
     v_executable text := 'the transforms of the topic';
     v_awaited text;
@@ -56,28 +56,25 @@ BEGIN
         WHERE b.topic_id = v_claim.p_topic_id
             AND coalesce(b.source_kind_code NOT IN ('FACTS', 'LAKE'), TRUE);
         SELECT
-            v_claim.p_start_pos, v_claim.p_start_id, v_claim.p_end_pos, v_claim.p_end_id,
-            NULL::bigint AS p_row_count, NULL::boolean AS p_is_full,
-            NULL::timestamptz AS p_min_ts, NULL::bigint AS p_max_id, NULL::text AS p_waited_for,
-            NULL::boolean AS p_is_whole
-        INTO v_block;
+            v_claim.p_start_pos, v_claim.p_start_id, v_claim.p_end_pos, v_claim.p_end_id
+        INTO v_block.start_pos, v_block.start_id, v_block.end_pos, v_block.end_id;
     ELSE
-        v_block := omd_lineage._next_block(v_claim.p_topic_id, FALSE);
-        IF v_block.p_end_pos IS NULL OR v_block.p_is_quiet THEN
+        v_block := omd_lineage._find_block(v_claim.p_topic_id, FALSE);
+        IF v_block.end_pos IS NULL OR v_block.is_quiet THEN
             PERFORM omd_lineage._undo_later(v_claim.p_undone_array);
-            IF v_block.p_end_pos IS NOT NULL THEN
+            IF v_block.end_pos IS NOT NULL THEN
                 PERFORM omd_lineage._pass_rows(
-                    v_claim.p_topic_id, v_block.p_end_pos, v_block.p_end_id
+                    v_claim.p_topic_id, v_block.end_pos, v_block.end_id
                 );
-                v_block.p_is_quiet := FALSE;
+                v_block.is_quiet := FALSE;
             END IF;
             PERFORM omd_lineage._note_no_jobs(
-                v_claim.p_topic_id, v_block.p_upto, v_block.p_is_quiet, v_block.p_detail,
-                v_block.p_is_whole
+                v_claim.p_topic_id, v_block.upto, v_block.is_quiet, v_block.detail,
+                v_block.is_whole
             );
             PERFORM omd_lineage._note_news(v_claim.p_topic_id, v_news_at);
             p_outcome := 'NOJOBS';
-            p_detail := v_block.p_detail;
+            p_detail := v_block.detail;
             p_execution_status_code := omd_lineage._status_of_step(p_outcome);
             RETURN;
         END IF;
@@ -128,10 +125,10 @@ BEGIN
         p_instance_array := coalesce(p_instance_array, '{}') || v_claim.p_undone_array;
     END IF;
 
-    p_start_pos := v_block.p_start_pos;
-    p_start_id := v_block.p_start_id;
-    p_end_pos := v_block.p_end_pos;
-    p_end_id := v_block.p_end_id;
+    p_start_pos := v_block.start_pos;
+    p_start_id := v_block.start_id;
+    p_end_pos := v_block.end_pos;
+    p_end_id := v_block.end_id;
     v_hostid := coalesce(
         nullif(p_hostid, ''),
         format(
@@ -159,8 +156,8 @@ BEGIN
     END IF;
     p_plan_number := omd_lineage._start_step(
         v_claim.p_topic_id, v_hostid, p_module_instance_id, p_start_pos, p_start_id, p_end_pos,
-        p_end_id, v_block.p_row_count, v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id,
-        v_block.p_waited_for, v_claim.p_is_planned, v_block.p_is_whole
+        p_end_id, v_block.row_count, v_block.is_full, v_block.min_ts, v_block.max_id,
+        v_block.waited_for, v_claim.p_is_planned, v_block.is_whole
     );
 EXCEPTION
     WHEN query_canceled OR assert_failure OR OTHERS THEN

@@ -1,8 +1,8 @@
 -- The partition schemes, and the families that are shipped. The shipped rows are written when they
 -- are missing, so that what an administrator has changed stays. The functions of every family are
 -- made again. An installation passes over files that have not changed, so this one names the state
--- of those that give the text of these functions, _create_sql, _create_one_sql, _criteria_sql,
--- _key_sql, _make_claims and _make_insert: 54b75e58b02d. A test says what it must be.
+-- of procedures/omd_dispatch/generated, which gives the text of these functions: 04df6a8ca188. A
+-- test says what it must be.
 
 INSERT INTO omd_dispatch.task_conf_partition_scheme (scheme_code, period, scheme_description)
 VALUES

@@ -1,32 +1,11 @@
--- It is apart from _next_block, which runs the SQL of views of users and so can't set how its own
+-- It is apart from _find_block, which runs the SQL of views of users and so can't set how its own
 -- queries are planned. The newest version of an offset comes first when it is read backwards, as
 -- omd.heartbeat says.
 
-CREATE OR REPLACE FUNCTION omd_lineage._block_limits(
+CREATE OR REPLACE FUNCTION omd_lineage._limits_of_block(
     p_topic_id integer
 )
-RETURNS TABLE (
-    processor text,
-    maxstep bigint,
-    last omd_lineage.row_position,
-    quiet_start omd_lineage.row_position,
-    has_own_columns boolean,
-    base text,
-    table_code text,
-    pos_column text,
-    id_column text,
-    is_lake boolean,
-    source_kind_code text,
-    is_undelayed boolean,
-    blocker integer,
-    blocker_name text,
-    base_id bigint,
-    upto timestamptz,
-    patient_upto timestamptz,
-    base_pos timestamptz,
-    is_whole boolean,
-    upto_is_whole boolean
-)
+RETURNS SETOF omd_lineage.block_limits
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
@@ -35,12 +14,12 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off
-AS $block_limits$
+AS $limits_of_block$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
     SELECT
-        t.processor, t.maxstep, o.last, o.quiet_start,
+        t.topic_id, t.processor, t.maxstep, o.last, o.quiet_start,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL,
         t.depends_on[1], b.table_code, b.pos_column, b.id_column, b.is_lake,
         b.source_kind_code, t.delay = interval '0',
@@ -94,9 +73,9 @@ BEGIN
     ) AS lag
     WHERE t.topic_id = p_topic_id;
 END
-$block_limits$;
+$limits_of_block$;
 
-COMMENT ON FUNCTION omd_lineage._block_limits IS
+COMMENT ON FUNCTION omd_lineage._limits_of_block IS
 'Returns what limits the next block of the topic p_topic_id: where its offset stands, what it '
 'reads and how far that has come; no row when there is no such topic. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd_lineage._block_limits TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd_lineage._limits_of_block TO omd_runner, omd_admin;

@@ -1,15 +1,20 @@
--- A long text is made from one template that shows what comes out, in its order. A tag in braces
--- says what differs:
---     {name}                 is the value of that name.
+-- All long texts that OMD makes are made from a template that shows what comes out, in its order:
+-- statements of loads, functions of families, rollbacks, messages of errors. A tag in braces says
+-- what differs:
+--     {name}                 is the value of that name; null is nothing.
 --     {for list}…{end}       is the block once for each item of the list; with {for list ", "} the
 --                            quoted text stands between them. An item is an object: in the block
 --                            its names come before those outside.
 --     {if name}…{else}…{end} is the first block unless the name is unknown, false, '' or an empty
 --                            list; the part {else}… may be left out.
--- Values are put in as they are: whoever makes the data has quoted them. Where {for}, {if}, {else}
--- or {end} stands alone on a line, nothing is left of the line.
+-- Where {for}, {if}, {else} or {end} stands alone on a line, nothing is left of the line. Whatever
+-- else has braces stays as it is, and so does a {name} that the data do not have: users write
+-- templates of rollbacks, and '{}' is an array.
+--
+-- Values are put in as they are, in one pass: whoever makes the data has quoted them, and a hostile
+-- value that looks like a tag reaches no other value.
 
-CREATE OR REPLACE FUNCTION omd_facts._render(
+CREATE OR REPLACE FUNCTION omd._render(
     p_template text,
     p_data jsonb
 )
@@ -21,9 +26,11 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $render$
 DECLARE
-    -- The tokens of the template: text, name, for, if, else or end, and what is said to it.
+    -- The tokens of the template: text, name, for, if, else or end; the token as it stands, its
+    -- name, and the separator of a list.
     v_words text[];
-    v_texts text[];
+    v_tokens text[];
+    v_names text[];
     v_separators text[];
     -- To which token one leads: if to its else or end, else and for to the end, and an end back to
     -- what it ends.
@@ -39,22 +46,58 @@ DECLARE
     v_value jsonb;
     v_output text := '';
 BEGIN
+    -- Most templates have no blocks. One statement renders them in a third of the time.
+    IF p_template !~ '\{(?:for|if) \w' THEN
+        RETURN (
+            SELECT
+                btrim(
+                    coalesce(
+                        string_agg(
+                            CASE
+                                WHEN p_data ? t.m[2] THEN coalesce(p_data ->> t.m[2], '')
+                                ELSE t.m[1]
+                            END,
+                            '' ORDER BY t.n
+                        ),
+                        ''
+                    ),
+                    E'\n '
+                )
+            FROM regexp_matches(p_template, '([^{]+|\{(\w+)\}|\{)', 'g') WITH ORDINALITY AS t (m, n)
+        );
+    END IF;
+
     SELECT
         array_agg(
-            CASE WHEN t.m[1] IS NOT NULL THEN 'text' ELSE coalesce(t.m[2], 'name') END
+            CASE
+                WHEN t.m[2] IS NOT NULL THEN t.m[2]
+                WHEN t.m[3] IN ('else', 'end') THEN t.m[3]
+                WHEN t.m[3] IS NULL OR t.m[4] IS NOT NULL THEN 'text'
+                ELSE 'name'
+            END
             ORDER BY t.n
         ),
-        array_agg(coalesce(t.m[1], t.m[3]) ORDER BY t.n),
+        array_agg(t.m[1] ORDER BY t.n),
+        array_agg(t.m[3] ORDER BY t.n),
         array_agg(coalesce(t.m[4], '') ORDER BY t.n)
-    INTO v_words, v_texts, v_separators
+    INTO v_words, v_tokens, v_names, v_separators
     FROM regexp_matches(
-        regexp_replace(p_template, '^ *(\{(?:for|if|else|end)\M[^}]*\})\n', '\1', 'gn'),
-        '([^{]+)|\{(?:(for|if|else|end)\M ?)?(\w*)(?: "([^"]*)")?\}', 'g'
+        regexp_replace(
+            p_template, '^ *(\{(?:else|end|(?:for|if) \w+(?: "[^"]*")?)\})\n', '\1', 'gn'
+        ),
+        '([^{]+|\{(?:(for|if) )?(\w+)(?: "([^"]*)")?\}|\{)', 'g'
     ) WITH ORDINALITY AS t (m, n);
+    IF v_words IS NULL THEN
+        RETURN '';
+    END IF;
     v_partners := array_fill(0, ARRAY[cardinality(v_words)]);
     FOR i IN 1..cardinality(v_words) LOOP
         IF v_words[i] IN ('else', 'end') THEN
             v_partner := v_open[cardinality(v_open)];
+            IF v_partner IS NULL THEN
+                v_words[i] := 'text';
+                CONTINUE;
+            END IF;
             v_partners[v_partner] := i;
             v_partners[i] := v_partner;
             v_open := trim_array(v_open, 1);
@@ -63,31 +106,41 @@ BEGIN
             v_open := v_open || i;
         END IF;
     END LOOP;
+    -- What is never ended is no block.
+    FOREACH v_partner IN ARRAY v_open LOOP
+        IF v_words[v_partner] = 'else' THEN
+            v_words[v_partners[v_partner]] := 'text';
+        END IF;
+        v_words[v_partner] := 'text';
+    END LOOP;
 
     WHILE v_place <= cardinality(v_words) LOOP
         IF v_words[v_place] IN ('name', 'for', 'if') THEN
             v_value := NULL;
             FOR i IN REVERSE v_depth..1 LOOP
                 EXIT WHEN v_value IS NOT NULL;
-                v_value := v_items[i] -> v_texts[v_place];
+                v_value := v_items[i] -> v_names[v_place];
             END LOOP;
-            v_value := coalesce(v_value, p_data -> v_texts[v_place], 'null');
+            v_value := coalesce(v_value, p_data -> v_names[v_place]);
         END IF;
         v_partner := v_partners[v_place];
         CASE v_words[v_place]
             WHEN 'text' THEN
-                v_output := v_output || v_texts[v_place];
+                v_output := v_output || v_tokens[v_place];
             WHEN 'name' THEN
-                v_output := v_output || coalesce(v_value #>> '{}', '');
+                v_output := v_output || CASE
+                    WHEN v_value IS NULL THEN v_tokens[v_place]
+                    ELSE coalesce(v_value #>> '{}', '')
+                END;
             WHEN 'if' THEN
-                IF v_value IN ('null', 'false', '""', '[]') THEN
+                IF coalesce(v_value, 'null') IN ('null', 'false', '""', '[]') THEN
                     v_place := v_partner;
                 END IF;
             WHEN 'else' THEN
                 -- The block before it was taken.
                 v_place := v_partner;
             WHEN 'for' THEN
-                IF v_value IN ('null', '[]') THEN
+                IF coalesce(v_value, 'null') IN ('null', '[]') THEN
                     v_place := v_partner;
                 ELSE
                     v_depth := v_depth + 1;
@@ -113,5 +166,5 @@ BEGIN
 END
 $render$;
 
-COMMENT ON FUNCTION omd_facts._render IS
+COMMENT ON FUNCTION omd._render IS
 'Returns the text that p_template makes of p_data, an object. Locks: none.';
