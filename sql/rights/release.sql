@@ -907,8 +907,8 @@ ROUTINE omd_dispatch._end_firing(text,timestamp with time zone,timestamp with ti
 ROUTINE omd_dispatch._end_firing(text,timestamp with time zone,timestamp with time zone,integer,timestamp with time zone,bigint,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_runner | EXECUTE
-ROUTINE omd_dispatch._erase_tasks(text,jsonb,jsonb,boolean)
 ROUTINE omd_dispatch._end_template()
+ROUTINE omd_dispatch._erase_tasks(text,jsonb,jsonb,boolean)
 ROUTINE omd_dispatch._exchange_partition(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._family_of_task(bigint)
 ROUTINE omd_dispatch._fence_run()
