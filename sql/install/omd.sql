@@ -196,6 +196,30 @@
 \ir ../../migrations/V206__members_of_batch_instances.sql
 \endif
 
+\set checksum '30446b50326bd6e5ff37cb4f517d20c7160605ea928adcb02c96d7fa3a1155a1'
+\set phase 'expand'
+\set migration 'V216__room_hooks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V216__room_hooks.sql
+\endif
+
+\set checksum '699aea55ff901daf25f81efc144d5edaf67c7fdc2126d2b732b1f83e987fec01'
+\set migration 'V217__former_room_routines'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V217__former_room_routines.sql
+\endif
+
+\set checksum '4c271abe5098e02ad7f772add047adc576d34cc6afb0d05092d67b0122e04f23'
+\set phase 'contract'
+\set locks 'omd.module_kind, omd.source_kind'
+\set migration 'V218__no_other_registries'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V218__no_other_registries.sql
+\endif
+
 \set checksum '8fe4d0684854eae5a503174dddba83eeee20772839b9d82bf11e99b201ab0c8c'
 \set migration 'V224__members_from_a_place'
 \ir ../setup/claim.psql
@@ -223,6 +247,8 @@
 \ir ../../procedures/omd/errors/raise_error.sql
 \ir ../../procedures/omd/install/put_trigger.sql
 \ir ../../procedures/omd/install/put_view.sql
+\ir ../../procedures/omd/install/room_hooks.sql
+\ir ../../procedures/omd/install/_check_hook.sql
 \ir ../../procedures/omd/deaths/_statement_runs.sql
 \ir ../../procedures/omd/deaths/_lease_of_statement.sql
 \ir ../../procedures/omd/deaths/_cause_of_death.sql
@@ -711,6 +737,7 @@
 \ir ../triggers/omd/instance_edit.sql
 \ir ../triggers/omd/definition_edit.sql
 \ir ../triggers/omd/module_delete.sql
+\ir ../triggers/omd/room_hook.sql
 
 -- Reporting views
 \ir ../views/omd/registration/batch_list.sql
@@ -744,6 +771,9 @@
 \ir ../views/omd/install/upgrade.sql
 \ir ../../procedures/omd/install/comment_parts.sql
 \ir ../views/omd/install/routine_list.sql
+
+-- What is called by its name
+\ir ../reference/omd/hooks.sql
 
 -- Grants
 \ir ../grants/omd.sql

@@ -14,7 +14,6 @@
 \ir ../reference/omd_decision/module_kinds.sql
 \ir ../reference/omd_decision/maintenance.sql
 \ir ../reference/omd_decision/purge_steps.sql
-\ir ../reference/omd_decision/listeners.sql
 \ir ../reference/omd_decision/texts.sql
 
 -- Helpers
@@ -146,7 +145,7 @@
 -- Erasure
 \ir ../../procedures/omd_decision/erasure/_holds_key.sql
 \ir ../../procedures/omd_decision/erasure/_holding_stages.sql
-\ir ../../procedures/omd_decision/erasure/erase_records.sql
+\ir ../../procedures/omd_decision/erasure/erase_subject.sql
 \ir ../../procedures/omd_decision/erasure/outputs_of.sql
 
 -- Triggers
@@ -166,6 +165,9 @@
 \ir ../views/omd_decision/problem_list.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
+
+-- What is called by its name
+\ir ../reference/omd_decision/hooks.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql

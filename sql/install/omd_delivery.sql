@@ -265,7 +265,6 @@
 \ir ../../procedures/omd_delivery/recalls/take_back.sql
 \ir ../../procedures/omd_delivery/recalls/recall_withdrawals.sql
 \ir ../../procedures/omd_delivery/recalls/withdraw.sql
-\ir ../../procedures/omd_delivery/erasure/note_erasure.sql
 \ir ../../procedures/omd_delivery/returns/redeliver.sql
 \ir ../../procedures/omd_delivery/returns/drop_return.sql
 
@@ -310,6 +309,9 @@
 \ir ../views/omd_delivery/delivery_work.sql
 \ir ../../procedures/omd_delivery/arrivals/next_delivery.sql
 \ir ../views/omd_delivery/problem_list.sql
+
+-- What is called by its name
+\ir ../reference/omd_delivery/hooks.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -244,7 +244,8 @@
 
 -- Erasure
 \ir ../../procedures/omd_dispatch/erasure/tasks_unfit.sql
-\ir ../../procedures/omd_dispatch/erasure/erase_tasks.sql
+\ir ../../procedures/omd_dispatch/erasure/_erase_tasks.sql
+\ir ../../procedures/omd_dispatch/erasure/erase_subject.sql
 
 -- Triggers
 \ir ../../procedures/omd_dispatch/claims/_fence_run.sql
@@ -267,6 +268,9 @@
 \ir ../reference/omd_dispatch/codes.sql
 \ir ../triggers/omd_dispatch/definition_edit.sql
 \ir ../triggers/omd_dispatch/source_edit.sql
+
+-- What is called by its name
+\ir ../reference/omd_dispatch/hooks.sql
 
 -- Grants
 \ir ../grants/omd_dispatch.sql

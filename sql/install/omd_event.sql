@@ -120,13 +120,15 @@
 \ir ../../procedures/omd_event/purge/_before_purge.sql
 \ir ../../procedures/omd_event/purge/_needed_instances.sql
 \ir ../../procedures/omd_event/purge/_purge_published.sql
-\ir ../reference/omd_event/listeners.sql
 \ir ../reference/omd_event/purge_steps.sql
 
 -- Metrics, and what is watched
 \ir ../views/omd_event/metric_list.sql
 \ir ../views/omd_event/problem_list.sql
 \ir ../../procedures/omd_event/publishing/watch.sql
+
+-- What is called by its name
+\ir ../reference/omd_event/hooks.sql
 
 -- Grants
 \ir ../grants/omd_event.sql

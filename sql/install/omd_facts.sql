@@ -35,10 +35,7 @@
 \ir ../reference/omd_facts/server.sql
 \ir ../reference/omd_facts/module_kinds.sql
 \ir ../reference/omd_facts/delivery_statuses.sql
-\ir ../reference/omd_facts/read_bounds.sql
-\ir ../reference/omd_facts/listeners.sql
 \ir ../reference/omd_facts/purge_steps.sql
-\ir ../reference/omd_facts/source_kinds.sql
 \ir ../reference/omd_facts/texts.sql
 
 -- Changes
@@ -265,6 +262,9 @@
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
 \ir ../../procedures/omd_facts/export/next_export.sql
+
+-- What is called by its name
+\ir ../reference/omd_facts/hooks.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -101,6 +101,9 @@
 \ir ../views/omd_lake/lake_folders.sql
 \ir ../views/omd_lake/lake_tables.sql
 
+-- What is called by its name
+\ir ../reference/omd_lake/hooks.sql
+
 -- Grants
 \ir ../grants/omd_lake.sql
 \endif

@@ -73,7 +73,6 @@
 \ir ../reference/omd_lineage/module_kinds.sql
 \ir ../reference/omd_lineage/maintenance.sql
 \ir ../reference/omd_lineage/purge_steps.sql
-\ir ../reference/omd_lineage/listeners.sql
 \ir ../reference/omd_lineage/texts.sql
 
 -- Helpers
@@ -274,7 +273,8 @@
 
 -- Erasure
 \ir ../../procedures/omd_lineage/erasure/_literal_values.sql
-\ir ../../procedures/omd_lineage/erasure/erase_replaced.sql
+\ir ../../procedures/omd_lineage/erasure/_erase_replaced.sql
+\ir ../../procedures/omd_lineage/erasure/erase_subject.sql
 
 -- Triggers
 \ir ../triggers/omd_lineage/topic_edit.sql
@@ -300,6 +300,9 @@
 \ir ../views/omd_lineage/lineage_throughput.sql
 \ir ../views/omd_lineage/lineage_graph.sql
 \ir ../views/omd_lineage/lineage_topics.sql
+
+-- What is called by its name
+\ir ../reference/omd_lineage/hooks.sql
 
 -- Grants
 \ir ../grants/omd_lineage.sql

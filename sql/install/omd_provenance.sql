@@ -71,7 +71,7 @@
 \ir ../../procedures/omd_provenance/plan/_may_have_read.sql
 \ir ../../procedures/omd_provenance/plan/_concern.sql
 \ir ../../procedures/omd_provenance/plan/_unknown_since.sql
-\ir ../../procedures/omd_provenance/plan/_effects_of_deliveries.sql
+\ir ../../procedures/omd_provenance/plan/_effects_of_own.sql
 \ir ../../procedures/omd_provenance/plan/_effects.sql
 \ir ../../procedures/omd_provenance/plan/_plan.sql
 \ir ../../procedures/omd_provenance/plan/_save_plan.sql
@@ -91,7 +91,7 @@
 \ir ../../procedures/omd_provenance/returns/_upstream.sql
 \ir ../../procedures/omd_provenance/returns/_note_returns.sql
 \ir ../../procedures/omd_provenance/act/_end_act.sql
-\ir ../../procedures/omd_provenance/act/_take_back_deliveries.sql
+\ir ../../procedures/omd_provenance/act/_take_back_own.sql
 \ir ../../procedures/omd_provenance/act/_take_back.sql
 \ir ../../procedures/omd_provenance/act/_planned_rows.sql
 \ir ../../procedures/omd_provenance/act/_act.sql

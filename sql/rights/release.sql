@@ -15,6 +15,7 @@ ROUTINE omd._bound_routine(oid) |  | omd_runner | EXECUTE
 ROUTINE omd._cause_of_death(timestamp with time zone,boolean,integer,timestamp with time zone,text,bigint)
 ROUTINE omd._change_of_server()
 ROUTINE omd._changed_settings(jsonb,jsonb) |  | omd_runner | EXECUTE
+ROUTINE omd._check_hook()
 ROUTINE omd._child_has_succeeded(integer,integer,bigint)
 ROUTINE omd._claim_companions(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._claim_maintenance() |  | omd_admin | EXECUTE
@@ -379,7 +380,7 @@ ROUTINE omd.reap_expired_instances(bigint[],bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd.reap_expired_instances(bigint[],bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd.reason_of(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.recall_counts(text,text,text,bigint[]) |  | omd_admin | EXECUTE
-ROUTINE omd.recall_effects(bigint[],boolean) |  | omd_admin | EXECUTE
+ROUTINE omd.recall_effects(bigint[],boolean,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd.recall_follows(bigint[],bigint[])
 ROUTINE omd.recall_locks(bigint[])
 ROUTINE omd.recalled_runs(bigint) |  | omd_admin | EXECUTE
@@ -424,6 +425,7 @@ ROUTINE omd.return_code_of(text,bigint)
 ROUTINE omd.role_hint(text) |  | omd_reader | EXECUTE
 ROUTINE omd.rollback_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.rollback_steps(bigint) |  | omd_reader | EXECUTE
+ROUTINE omd.room_hooks(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.rows_of_runs(bigint[],bigint[],boolean) |  | omd_admin | EXECUTE
 ROUTINE omd.run_batch(text,bigint,bigint,text,boolean,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd.run_module(text,bigint,text,bigint,text,jsonb,boolean,text) |  | omd_runner | EXECUTE
@@ -616,7 +618,7 @@ ROUTINE omd_decision.declare_missing() |  | omd_runner | EXECUTE
 ROUTINE omd_decision.define_ruleset(jsonb,boolean,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_decision.define_stage(jsonb,boolean,integer,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_decision.end_run(bigint,text,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd_decision.erase_records(jsonb,jsonb)
+ROUTINE omd_decision.erase_subject(jsonb)
 ROUTINE omd_decision.explain(bigint,jsonb,text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.fail_stage(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.hear_undo(text,timestamp with time zone,bigint)
@@ -626,7 +628,7 @@ ROUTINE omd_decision.link_query(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.next_stage(text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.outputs_of(jsonb)
 ROUTINE omd_decision.process_stage() |  | omd_runner | EXECUTE
-ROUTINE omd_decision.recall_effects(bigint[],boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_decision.recall_effects(bigint[],boolean,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_decision.recall_follows(bigint[],bigint[])
 ROUTINE omd_decision.recall_locks(bigint[])
 ROUTINE omd_decision.record_test_result(text,integer,text,jsonb,text,boolean) |  | omd_admin | EXECUTE
@@ -830,7 +832,6 @@ ROUTINE omd_delivery.modules_near(text[],jsonb)
 ROUTINE omd_delivery.move_delivery(bigint,text,text)
 ROUTINE omd_delivery.next_delivery(text) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery.next_queue_item(integer)
-ROUTINE omd_delivery.note_erasure(text,text[])
 ROUTINE omd_delivery.persist_deliveries(text,interval,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_delivery.queue_item(bigint)
 ROUTINE omd_delivery.raise_high_water_mark(integer,timestamp with time zone)
@@ -907,6 +908,7 @@ ROUTINE omd_dispatch._end_firing(text,timestamp with time zone,timestamp with ti
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._end_source(text,text,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._end_template()
+ROUTINE omd_dispatch._erase_tasks(text,jsonb,jsonb,boolean)
 ROUTINE omd_dispatch._exchange_partition(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._family_of_task(bigint)
 ROUTINE omd_dispatch._fence_run()
@@ -1043,7 +1045,7 @@ ROUTINE omd_dispatch.create_tasks(text,text,jsonb,text,bigint[],bigint) |  | omd
 ROUTINE omd_dispatch.cron_next(text,text,timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.dead_groups() |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.dead_tasks(integer,bigint) |  | omd_reader | EXECUTE
-ROUTINE omd_dispatch.erase_tasks(text,jsonb,jsonb,boolean)
+ROUTINE omd_dispatch.erase_subject(jsonb)
 ROUTINE omd_dispatch.explain_task(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.fire_schedule(text,bigint,bigint,boolean,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.fire_schedule(text,bigint,bigint,boolean,integer) |  | omd_runner | EXECUTE
@@ -1465,6 +1467,7 @@ ROUTINE omd_lineage._end_restatement(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._end_returned_step(bigint,bigint,bigint,jsonb,text)
 ROUTINE omd_lineage._equals_operator(oid) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._equals_operator(oid) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._erase_replaced(text,jsonb,jsonb,boolean)
 ROUTINE omd_lineage._exchange_rows(regclass,regclass,text,text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._fill_block_table(text,text,text[],text[],text,bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint) |  | omd_admin | EXECUTE
@@ -1648,7 +1651,7 @@ ROUTINE omd_lineage.commit_step(bigint,bigint,bigint,jsonb,text) |  | omd_runner
 ROUTINE omd_lineage.declare_missing() |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.declare_missing() |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.end_run(bigint,text,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.erase_replaced(text,jsonb,jsonb,boolean)
+ROUTINE omd_lineage.erase_subject(jsonb)
 ROUTINE omd_lineage.fail_step(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.forget_attempts(integer,text)
 ROUTINE omd_lineage.hear_undo(text,timestamp with time zone,bigint)
@@ -1695,7 +1698,7 @@ ROUTINE omd_provenance._decision_steps(bigint,jsonb) |  | omd_data_reader | EXEC
 ROUTINE omd_provenance._deliveries_of(bigint[]) |  | omd_data_reader | EXECUTE
 ROUTINE omd_provenance._delivery_steps(bigint[],text,jsonb,text,integer,bigint) |  | omd_data_reader | EXECUTE
 ROUTINE omd_provenance._effects(bigint[],boolean,jsonb) |  | omd_admin | EXECUTE
-ROUTINE omd_provenance._effects_of_deliveries(bigint[],boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_provenance._effects_of_own(bigint[],boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._end_act(bigint,bigint,jsonb,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._erase(jsonb,boolean,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._erase_rooms(jsonb) |  | omd_admin | EXECUTE
@@ -1762,7 +1765,7 @@ ROUTINE omd_provenance._subject(text,text,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._subject_unfit(text,jsonb,text,text[])
 ROUTINE omd_provenance._tables_of(jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._take_back(text,bigint[],bigint,bigint,text) |  | omd_admin | EXECUTE
-ROUTINE omd_provenance._take_back_deliveries(text,bigint[],bigint,bigint,text) |  | omd_admin | EXECUTE
+ROUTINE omd_provenance._take_back_own(text,bigint[],bigint,bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._target(bigint,bigint,bigint,text,timestamp with time zone,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._targets(text,text,text[])
 ROUTINE omd_provenance._trace(bigint,text,integer,integer) |  | omd_data_reader | EXECUTE
@@ -1913,7 +1916,6 @@ TABLE omd.batch_parameter |  | omd_admin | DELETE
 TABLE omd.batch_parameter |  | omd_admin | INSERT
 TABLE omd.batch_parameter |  | omd_admin | UPDATE
 TABLE omd.batch_parameter |  | omd_reader | SELECT
-TABLE omd.before_purge |  | omd_reader | SELECT
 TABLE omd.dead_run |  | omd_reader | SELECT
 TABLE omd.described_batch_instance |  | omd_reader | SELECT
 TABLE omd.described_module |  | omd_reader | SELECT
@@ -1937,6 +1939,7 @@ TABLE omd.failure_event |  | omd_reader | SELECT
 TABLE omd.followed_batch_instance |  | omd_reader | SELECT
 TABLE omd.followed_module_instance |  | omd_reader | SELECT
 TABLE omd.frequency |  | omd_reader | SELECT
+TABLE omd.hook |  | omd_reader | SELECT
 TABLE omd.installation |  | omd_reader | SELECT
 TABLE omd.installation | on_failover | omd_admin | UPDATE
 TABLE omd.installed_file |  | omd_reader | SELECT
@@ -1993,17 +1996,14 @@ TABLE omd.platform |  | omd_reader | SELECT
 TABLE omd.problem_list |  | omd_reader | SELECT
 TABLE omd.processing_indicator |  | omd_reader | SELECT
 TABLE omd.purge_step |  | omd_reader | SELECT
-TABLE omd.read_bound |  | omd_reader | SELECT
 TABLE omd.reason |  | omd_reader | SELECT
 TABLE omd.return_work |  | omd_reader | SELECT
 TABLE omd.rollback_template |  | omd_reader | SELECT
-TABLE omd.room_retry |  | omd_reader | SELECT
-TABLE omd.room_rollback |  | omd_reader | SELECT
+TABLE omd.room_hook |  | omd_reader | SELECT
 TABLE omd.run_input |  | omd_reader | SELECT
 TABLE omd.sequence_bound |  | omd_reader | SELECT
 TABLE omd.server_bound |  | omd_reader | SELECT
 TABLE omd.server_change |  | omd_reader | SELECT
-TABLE omd.server_routine |  | omd_reader | SELECT
 TABLE omd.source |  | omd_reader | SELECT
 TABLE omd.source_control |  | omd_reader | SELECT
 TABLE omd.source_kind |  | omd_reader | SELECT
@@ -2014,7 +2014,6 @@ TABLE omd.standing_read |  | omd_reader | SELECT
 TABLE omd.table_format |  | omd_reader | SELECT
 TABLE omd.table_type |  | omd_reader | SELECT
 TABLE omd.text_column |  | omd_reader | SELECT
-TABLE omd.undo_listener |  | omd_reader | SELECT
 TABLE omd.undone_read |  | omd_reader | SELECT
 TABLE omd.undone_run |  | omd_reader | SELECT
 TABLE omd.unknown_inputs |  | omd_reader | SELECT
@@ -2060,7 +2059,6 @@ TABLE omd_decision.stage_version |  | omd_reader | SELECT
 TABLE omd_decision.stage_work |  | omd_reader | SELECT
 TABLE omd_decision.unsafe_windows |  | omd_reader | SELECT
 TABLE omd_delivery.agreement |  | omd_reader | SELECT
-TABLE omd_delivery.agreement_listener |  | omd_reader | SELECT
 TABLE omd_delivery.alternate_key |  | omd_reader | SELECT
 TABLE omd_delivery.alternate_key_attribute |  | omd_reader | SELECT
 TABLE omd_delivery.arrival |  | omd_reader | SELECT
@@ -2414,6 +2412,14 @@ TABLE omd_web.ruleset |  | omd_reader | SELECT
 TABLE omd_web.task_type |  | omd_reader | SELECT
 TABLE omd_web.topic |  | omd_reader | SELECT
 TYPE omd.execution_status_code |  | PUBLIC | USAGE
+TYPE omd.hook_act |  | PUBLIC | USAGE
+TYPE omd.hook_attempts |  | PUBLIC | USAGE
+TYPE omd.hook_block |  | PUBLIC | USAGE
+TYPE omd.hook_effect |  | PUBLIC | USAGE
+TYPE omd.hook_erased |  | PUBLIC | USAGE
+TYPE omd.hook_follower |  | PUBLIC | USAGE
+TYPE omd.hook_reader |  | PUBLIC | USAGE
+TYPE omd.hook_taken |  | PUBLIC | USAGE
 TYPE omd.next_run_indicator_code |  | PUBLIC | USAGE
 TYPE omd.processing_indicator_code |  | PUBLIC | USAGE
 TYPE omd.row_count |  | PUBLIC | USAGE

@@ -160,15 +160,15 @@ def test_a_settlement_in_the_middle_of_which_somebody_cancels_is_done_again(flow
         " $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'query_canceled'; END $$"
     )
     flow.owner(
-        "INSERT INTO omd.server_routine (schema_name, routine, skip_routine)"
-        " VALUES ('omd', '_stop_here', '_stop_here')"
+        "INSERT INTO omd.room_hook (hook, room, routine)"
+        " VALUES ('SKIP_COUNTERS', 'omd', 'omd._stop_here')"
     )
     try:
         for _ in range(2):
             with pytest.raises(psycopg.errors.QueryCanceled):
                 settle(flow)
     finally:
-        flow.owner("DELETE FROM omd.server_routine WHERE schema_name = 'omd'")
+        flow.owner("DELETE FROM omd.room_hook WHERE routine = 'omd._stop_here'")
         flow.owner("DROP FUNCTION omd._stop_here")
     assert changes(flow) == []
     assert flow.begin_module().id == before + MILLION + 1

@@ -28,6 +28,8 @@ for _errors, _, _edges in NEVER_RAISED:
     for _edge in _edges:
         NEVER.setdefault(_edge, set()).update(_errors.split())
 STRING = r"'(?:[^']|'')*'"
+# Hooks whose errors a COMMENT names one by one; of others it says that they are those of the room.
+NAMED_ERRORS = "FORGET_ATTEMPTS|RECALL_[A-Z_]+|TAKE_BACK(?:_OWN)?|ERASE"
 WRITE = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM)\s+(?:ONLY\s+)?(omd\w*\.\w+)", re.IGNORECASE)
 # A trigger with a condition on current_user does not fire for a routine with the owner's rights.
 TRIGGERS = f"""
@@ -125,7 +127,13 @@ class Catalog:
         rows = conn.execute(ROUTINES, [list(ROLES)])
         self.routines = {row["name"]: Routine(**row) for row in rows}
         self.triggers = conn.execute(TRIGGERS.encode()).fetchall()
-        self.calls = {name: self.names(routine.text) for name, routine in self.routines.items()}
+        self.hooks: dict[str, set[str]] = {}
+        for row in conn.execute("SELECT hook, routine FROM omd.room_hook"):
+            self.hooks.setdefault(row["hook"], set()).add(row["routine"])
+        self.calls = {
+            name: self.names(routine.text) | self.hooked(name, routine.text)
+            for name, routine in self.routines.items()
+        }
 
     def __iter__(self) -> Iterator[Routine]:
         return iter(self.routines.values())
@@ -144,10 +152,18 @@ class Catalog:
         found = set(re.findall(r"\b(omd\w*\.\w+)\s*\(", text)) & self.routines.keys()
         if "omd._raise_again" in found:  # what began is named in a table
             found |= {"omd.begin_run", "omd._require_database_run"}
-        if "v_retry_routine" in text:  # so is what a room forgets
-            found |= {"omd_lineage.forget_attempts"}
         head = re.match(r"CREATE OR REPLACE \w+ (omd\w*\.\w+)", text)
         return found - {head.group(1)} if head else found
+
+    def hooked(self, name: str, text: str, hooks: str = "[A-Z_]+") -> set[str]:
+        """Return the routines of rooms that a part of a routine calls by their hook."""
+        if not self.routines[name].executes_text:
+            return set()
+        return {
+            routine
+            for hook in re.findall(f"'({hooks})'", text)
+            for routine in self.hooks.get(hook, ())
+        }
 
     def fired(self, name: str, text: str) -> set[str]:
         """The trigger functions of what a part of a routine writes."""
@@ -164,7 +180,8 @@ class Catalog:
         """Yield what each part of a routine calls, and which errors are caught there."""
         for part, caught in sections(text):
             done = re.sub(STRING, "''", part)
-            yield (self.names(done) | self.fired(name, done)) - {name}, caught
+            hooked = self.hooked(name, part, NAMED_ERRORS)
+            yield (self.names(done) | self.fired(name, done) | hooked) - {name}, caught
 
     def raised(self, name: str) -> set[str]:
         """Return the errors that may leave a routine: its own, and uncaught ones of its callees."""

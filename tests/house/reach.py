@@ -82,7 +82,8 @@ WORD = re.compile(
 EVALUATES = re.compile(
     r"(query|table|cursor|schema|database)_to_xml\w*|dblink\w*|ts_stat|ts_rewrite|pg_input_\w+"
 )
-# Tables that name routines of rooms, which a text then calls.
+# Tables that name routines of rooms, which a text then calls. Those of omd.room_hook are called for
+# their hook, which the caller names.
 HOOKS = """
     SELECT format('%s.%s', c.relnamespace::regnamespace, quote_ident(c.relname)) AS table,
         quote_ident(a.attname) AS column,
@@ -92,7 +93,7 @@ HOOKS = """
         ) AS schema
     FROM pg_class AS c INNER JOIN pg_attribute AS a ON a.attrelid = c.oid
     WHERE c.relowner = 'omd_owner'::regrole AND c.relkind = 'r' AND a.attnum > 0
-        AND a.attname ~ '(^|_)routine$' AND NOT a.attisdropped"""
+        AND a.attname ~ '(^|_)routine$' AND NOT a.attisdropped AND c.relname <> 'room_hook'"""
 CALLED = re.compile(r"\b(omd\w*\.\w+)(?=\()|^'(omd\w*\.\w+)'$")
 EVENTS = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32, "MERGE": 28}
 
@@ -159,6 +160,9 @@ class Reach:
                 if f"{named['name']}()" in self.nodes:
                     column = (row["table"], row["column"])
                     hooks.setdefault(column, set()).add(f"{named['name']}()")
+        by_hook: dict[str, set[str]] = {}
+        for row in conn.execute("SELECT hook, routine FROM omd.room_hook"):
+            by_hook.setdefault(f"'{row['hook']}'", set()).add(f"{row['routine']}()")
         for node in self.nodes.values():
             self.read(node, fires, of_rows)
             if node.open["EXECUTE"]:
@@ -168,6 +172,7 @@ class Reach:
                 for text in node.texts:
                     found = {f"{a or b}()" for a, b in CALLED.findall(text)}
                     node.uses |= found & self.nodes.keys()
+                    node.uses |= by_hook.get(text, set())
 
     @staticmethod
     def text(class_: Any) -> str:

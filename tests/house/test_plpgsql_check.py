@@ -96,6 +96,7 @@ ANSWER_POSITIONS = {"omd_lineage._returned_block(bigint)"}
 
 # Their parameters are those of every routine of a kind, or of a kind of source.
 SHARE_PARAMETERS = {
+    "omd.recall_effects(bigint[],boolean,jsonb)",
     "omd.recall_follows(bigint[],bigint[])",
     "omd.take_back(bigint[],bigint,bigint,text)",
     "omd_lineage.recall_follows(bigint[],bigint[])",
@@ -105,6 +106,7 @@ SHARE_PARAMETERS = {
     "omd_delivery._purge_deltas(timestamp with time zone,integer,bigint,bigint)",
     "omd_event._purge_published(timestamp with time zone,integer,bigint,bigint)",
     "omd_decision.end_run(bigint,text,boolean)",
+    "omd_decision.recall_effects(bigint[],boolean,jsonb)",
 }
 
 # Its answer is that of any procedure.

@@ -65,8 +65,10 @@ def test_perform_runs_a_job_inside_its_module(platform: Platform, control: omd.C
 def test_programs_of_a_former_version_run(platform: Platform, control: omd.Control) -> None:
     """Their kind was SPARK: with a newer client, and until an upgrade has changed the rows."""
     platform.owner(
-        "INSERT INTO omd.module_kind (module_kind_code, begin_routine, end_routine)"
-        " VALUES ('SPARK', 'omd.begin_run', 'omd.end_run');"
+        "INSERT INTO omd.module_kind (module_kind_code) VALUES ('SPARK');"
+        "INSERT INTO omd.room_hook (hook, for_code, room, routine) VALUES"
+        " ('BEGIN_RUN', 'SPARK', 'omd', 'omd.begin_run'),"
+        " ('END_RUN', 'SPARK', 'omd', 'omd.end_run');"
         "UPDATE omd.module SET module_kind_code = 'SPARK', engine_code = 'SPARK'"
         " WHERE module_code = 'job'"
     )

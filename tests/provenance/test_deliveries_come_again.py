@@ -314,8 +314,10 @@ def test_what_came_as_rows_or_before_an_erasure_comes_by_hand(middle: Middle) ->
         "FILES",
         None,
     )
-    middle.one(
-        "SELECT omd_delivery.note_erasure(i.interface_code, ARRAY['stock'])"
+    middle.rows(
+        "SELECT omd_delivery.erase_keys(jsonb_build_object('interface', i.interface_code,"
+        """ 'entity', 'stock', 'keys', '[{"nbr": 99}]'::jsonb,"""
+        """ 'targets', '[{"entity": "stock", "columns": ["nbr"]}]'::jsonb))"""
         " FROM omd_delivery.interface AS i JOIN omd_delivery.entity AS e USING (interface_id)"
         " WHERE e.entity_code = 'stock'"
     )

@@ -85,8 +85,8 @@ EMPTY = """
                         )
                         -- Reference rows stay.
                         AND relname NOT IN (
-                            'agreement_listener', 'constraint_type', 'delivery_status',
-                            'delivery_transition', 'event_type', 'metric', 'setting', 'watch'
+                            'constraint_type', 'delivery_status', 'delivery_transition',
+                            'event_type', 'metric', 'setting', 'watch'
                         )
                 END
         LOOP

@@ -19,11 +19,12 @@ DECLARE
     v_has_sql CONSTANT boolean := coalesce(p_executable ~ '\S', FALSE);
 BEGIN
     SELECT
-        m.module_id, m.engine_code, m.job, m.inactive_indicator, k.*,
-        k.module_kind_code IN (SELECT o.module_kind_code FROM omd.own_kind AS o) AS is_own
+        m.module_id, m.engine_code, m.job, m.inactive_indicator, m.module_kind_code,
+        h.routine AS begin_routine,
+        m.module_kind_code IN (SELECT o.module_kind_code FROM omd.own_kind AS o) AS is_own
     INTO v_module
     FROM omd.module AS m
-    INNER JOIN omd.module_kind AS k USING (module_kind_code)
+    LEFT JOIN omd.room_hook AS h ON h.hook = 'BEGIN_RUN' AND m.module_kind_code = h.for_code
     WHERE m.module_code = p_module_code;
     IF NOT FOUND THEN
         PERFORM omd._require_module(p_module_code);

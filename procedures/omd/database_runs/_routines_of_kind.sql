@@ -13,8 +13,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $routines_of_kind$
 BEGIN
-    SELECT k.end_routine, k.keeps_settings INTO p_end_routine, p_keeps_settings
+    SELECT h.routine, k.keeps_settings INTO p_end_routine, p_keeps_settings
     FROM omd.module_kind AS k
+    LEFT JOIN omd.room_hook AS h ON h.hook = 'END_RUN' AND k.module_kind_code = h.for_code
     WHERE k.module_kind_code = p_module_kind_code;
 END
 $routines_of_kind$;

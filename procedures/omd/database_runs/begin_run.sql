@@ -1,4 +1,4 @@
--- The part of the kinds SQL and JOB in omd.module_kind. The Module's own SQL needs no word of the
+-- The part of the kinds SQL and JOB in omd.room_hook. The Module's own SQL needs no word of the
 -- caller; for a Module without SQL the caller gives it. What the SQL reads is looked up before it
 -- executes, with the rights of the caller, who can name the tables.
 
@@ -38,8 +38,8 @@ END
 $begin_run$;
 
 COMMENT ON PROCEDURE omd.begin_run IS
-'For rooms: Begins a run of the Module p_module_code, of kind SQL or JOB, as omd.module_kind '
-'describes it: p_batch_instance_id and p_execution_context go in, p_executable too where the '
-'caller gives the SQL; p_outcome, p_module_instance_id, p_executable and p_detail are the answer. '
-'Errors: those of begin_in_database_run. Locks: the Module row.';
+'For rooms: Begins a run of the Module p_module_code, of kind SQL or JOB, as the hook BEGIN_RUN '
+'says: p_batch_instance_id and p_execution_context go in, p_executable too where the caller gives '
+'the SQL; p_outcome, p_module_instance_id, p_executable and p_detail are the answer. Errors: those '
+'of begin_in_database_run. Locks: the Module row.';
 GRANT EXECUTE ON PROCEDURE omd.begin_run TO omd_runner;

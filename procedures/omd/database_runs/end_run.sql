@@ -1,4 +1,4 @@
--- The part of the kinds SQL and JOB in omd.module_kind: one run does all that there is.
+-- The part of the kinds SQL and JOB in omd.room_hook: one run does all that there is.
 
 CREATE OR REPLACE PROCEDURE omd.end_run(
     p_module_instance_id bigint,

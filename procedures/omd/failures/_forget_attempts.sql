@@ -15,17 +15,18 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $forget_attempts$
 DECLARE
-    v_retry_routine text;
+    v_routine text;
 BEGIN
-    FOR v_retry_routine IN
-        SELECT r.routine
-        FROM omd.room_retry AS r
+    FOR v_routine IN
+        SELECT h.routine
+        FROM omd.room_hook AS h
         LEFT JOIN omd.module AS m ON m.module_id = p_module_id
-        WHERE p_name IS NOT NULL
-            AND (p_module_id IS NULL OR m.module_kind_code = r.module_kind_code)
-        ORDER BY r.routine
+        WHERE h.hook = 'FORGET_ATTEMPTS'
+            AND p_name IS NOT NULL
+            AND (p_module_id IS NULL OR m.module_kind_code = h.for_code)
+        ORDER BY h.position, h.room, h.for_code
     LOOP
-        EXECUTE format('SELECT r.p_its_module_id, r.p_was FROM %s($1, $2) AS r', v_retry_routine)
+        EXECUTE format('SELECT r.p_its_module_id, r.p_was FROM %s($1, $2) AS r', v_routine)
         INTO p_its_module_id, p_was
         USING p_module_id, p_name;
         EXIT WHEN p_its_module_id IS NOT NULL;

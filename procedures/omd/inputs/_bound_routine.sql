@@ -12,12 +12,13 @@ SET search_path = pg_catalog, pg_temp
 AS $bound_routine$
 BEGIN
     RETURN (
-        SELECT b.routine
+        SELECT h.routine
         FROM pg_class AS c
         INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
-        INNER JOIN omd.read_bound AS b ON n.nspname::text LIKE b.schema_pattern
+        INNER JOIN omd.room_hook AS h
+            ON h.hook = 'READ_BOUND' AND n.nspname::text LIKE h.for_code
         WHERE c.oid = p_relation
-        ORDER BY length(b.schema_pattern) DESC
+        ORDER BY length(h.for_code) DESC
         LIMIT 1
     );
 END

@@ -1,5 +1,5 @@
 -- Whoever has read the rows keeps what he has made of them. Rooms that know readers have entered a
--- function into omd.undo_listener. What is reported stays as a problem of the source until the runs
+-- function into omd.room_hook. What is reported stays as a problem of the source until the runs
 -- that read are gone.
 
 CREATE OR REPLACE FUNCTION omd.tell_undo(
@@ -31,10 +31,11 @@ BEGIN
     );
     SELECT coalesce(max(u.undone_read_id), 0) INTO v_first_id FROM omd.undone_read AS u;
     FOR v_routine, v_table IN
-        SELECT l.routine, t.table_code
-        FROM omd.undo_listener AS l
+        SELECT h.routine, t.table_code
+        FROM omd.room_hook AS h
         CROSS JOIN unnest(p_table_array) AS t (table_code)
-        ORDER BY l.routine, t.table_code
+        WHERE h.hook = 'HEAR_UNDO'
+        ORDER BY h.position, h.room, t.table_code
     LOOP
         EXECUTE format(
             'INSERT INTO omd.undone_read (undone_instance_id, last_instance_id, noted_at,'

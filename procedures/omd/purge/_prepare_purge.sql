@@ -15,13 +15,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $prepare_purge$
 DECLARE
-    v_listener omd.before_purge;
+    v_routine text;
     v_noted bigint;
     v_all bigint := 0::bigint;
 BEGIN
-    FOR v_listener IN SELECT p.* FROM omd.before_purge AS p ORDER BY p.schema_name LOOP
-        EXECUTE format('SELECT %I.%I()', v_listener.schema_name, v_listener.before_routine)
-        INTO v_noted;
+    FOR v_routine IN SELECT h.routine FROM omd.room_hooks('BEFORE_PURGE') AS h LOOP
+        EXECUTE format('SELECT %s()', v_routine) INTO v_noted;
         v_all := v_all + v_noted;
     END LOOP;
     p_last_id := coalesce(p_last_id, 0) + 1;

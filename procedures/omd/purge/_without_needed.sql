@@ -12,16 +12,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $without_needed$
 DECLARE
-    v_listener omd.before_purge;
+    v_routine text;
     v_needed bigint[];
     v_left bigint[] := p_ids;
 BEGIN
-    FOR v_listener IN SELECT p.* FROM omd.before_purge AS p ORDER BY p.schema_name LOOP
-        EXECUTE format(
-            'SELECT %I.%I($1, $2)', v_listener.schema_name, v_listener.needed_routine
-        )
-        INTO v_needed
-        USING p_subject_type, v_left;
+    FOR v_routine IN SELECT h.routine FROM omd.room_hooks('NEEDED_INSTANCES') AS h LOOP
+        EXECUTE format('SELECT %s($1, $2)', v_routine) INTO v_needed USING p_subject_type, v_left;
         SELECT array_agg(i.id) INTO v_left
         FROM unnest(v_left) AS i (id)
         WHERE i.id <> ALL(v_needed);
@@ -31,5 +27,5 @@ END
 $without_needed$;
 
 COMMENT ON FUNCTION omd._without_needed IS
-'Returns those of the instances p_ids that no room of omd.before_purge still needs. '
+'Returns those of the instances p_ids that no room with the hook NEEDED_INSTANCES still needs. '
 'p_subject_type: MODULE or BATCH. Locks: none.';

@@ -2,7 +2,8 @@
 
 CREATE OR REPLACE FUNCTION omd.recall_effects(
     p_instance_array bigint[],
-    p_is_counted boolean DEFAULT TRUE
+    p_is_counted boolean DEFAULT TRUE,
+    p_row_counts jsonb DEFAULT NULL
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -54,6 +55,6 @@ COMMENT ON FUNCTION omd.recall_effects IS
 'For rooms: Returns what it would do to take back the runs p_instance_array, those of kind SQL and '
 'JOB, and exports that execute: a row per run and table, with action UNDO, GIVE_UP, PENDING or '
 'BLOCKED, the rows that go and come back, how it comes again and what is in the way. p_is_counted '
-'FALSE: no rows are counted. It reads with the rights of the caller. Locks: none. May be NULL: '
-'delivery_id, rows_go, rows_back, problem.';
+'FALSE: no rows are counted; p_row_counts: that of each room, and not used. It reads with the '
+'rights of the caller. Locks: none. May be NULL: delivery_id, rows_go, rows_back, problem.';
 GRANT EXECUTE ON FUNCTION omd.recall_effects TO omd_admin;

@@ -16,7 +16,8 @@ AS $set_module_kind$
 BEGIN
     IF EXISTS (
         SELECT FROM omd.module AS m
-        INNER JOIN omd.room_rollback AS u USING (module_kind_code)
+        INNER JOIN omd.room_hook AS h
+            ON h.hook = 'UNDO_RUNS' AND m.module_kind_code = h.for_code
         WHERE m.module_id = p_module_id
             AND m.module_kind_code IS DISTINCT FROM p_module_kind_code
     ) THEN

@@ -15,11 +15,12 @@ DECLARE
     v_run record;
 BEGIN
     PERFORM omd._require_rollback(p_module_instance_id, NULL);
-    SELECT m.module_id, m.module_code, u.routine, mi.rollback_instance_array
+    SELECT m.module_id, m.module_code, h.routine, mi.rollback_instance_array
     INTO v_run
     FROM omd.module_instance AS mi
     INNER JOIN omd.module AS m USING (module_id)
-    INNER JOIN omd.room_rollback AS u USING (module_kind_code)
+    INNER JOIN omd.room_hook AS h
+        ON h.hook = 'UNDO_RUNS' AND m.module_kind_code = h.for_code
     WHERE mi.module_instance_id = p_module_instance_id;
     EXECUTE format('SELECT %s($1, $2)', v_run.routine)
     USING v_run.module_id, v_run.rollback_instance_array;

@@ -8,9 +8,10 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT u.routine
+    SELECT h.routine
     FROM omd.module AS m
-    INNER JOIN omd.room_rollback AS u ON m.module_kind_code = u.module_kind_code
+    INNER JOIN omd.room_hook AS h
+        ON h.hook = 'UNDO_RUNS' AND m.module_kind_code = h.for_code
     WHERE m.module_id = p_module_id AND m.platform_code = 'POSTGRES';
 END;
 

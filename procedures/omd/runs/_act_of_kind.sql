@@ -16,10 +16,10 @@ AS $act_of_kind$
 DECLARE
     v_module_id CONSTANT integer := omd._require_module(p_module_code);
 BEGIN
-    SELECT coalesce(k.act_routine, 'omd.next_program'), k.module_kind_code, m.engine_code
+    SELECT coalesce(h.routine, 'omd.next_program'), m.module_kind_code, m.engine_code
     INTO p_act_routine, p_module_kind_code, p_engine_code
     FROM omd.module AS m
-    INNER JOIN omd.module_kind AS k USING (module_kind_code)
+    LEFT JOIN omd.room_hook AS h ON h.hook = 'NEXT_ACT' AND m.module_kind_code = h.for_code
     WHERE m.module_id = v_module_id;
     IF p_module_kind_code = 'PART' THEN
         PERFORM omd.raise_error(

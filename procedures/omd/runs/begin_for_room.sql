@@ -42,7 +42,7 @@ END
 $begin_for_room$;
 
 COMMENT ON PROCEDURE omd.begin_for_room IS
-'For rooms: Begins a run of the Module p_module_code, whose kind is in omd.room_rollback, as '
+'For rooms: Begins a run of the Module p_module_code, whose kind has a hook UNDO_RUNS, as '
 'begin_module does, and undoes what is pending by that routine alone. p_executable: what the run '
 'executes in this statement, with which it lives; NULL: it lives by its lease. Errors: OM002, '
 'OM003, OM005, OM011, OM013, OM014, OM101. Locks: the Module row.';

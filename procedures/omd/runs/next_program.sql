@@ -1,4 +1,4 @@
--- The part of the kinds SQL and JOB in omd.module_kind.
+-- The part of the kinds SQL and JOB in omd.room_hook.
 
 CREATE OR REPLACE FUNCTION omd.next_program(
     p_module_code text,

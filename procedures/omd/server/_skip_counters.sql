@@ -11,14 +11,10 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $skip_counters$
 DECLARE
-    v_room omd.server_routine;
+    v_routine text;
 BEGIN
-    FOR v_room IN
-        SELECT r.* FROM omd.server_routine AS r
-        WHERE r.skip_routine IS NOT NULL
-        ORDER BY r.schema_name
-    LOOP
-        EXECUTE format('SELECT %I.%I($1)', v_room.schema_name, v_room.skip_routine) USING p_count;
+    FOR v_routine IN SELECT h.routine FROM omd.room_hooks('SKIP_COUNTERS') AS h LOOP
+        EXECUTE format('SELECT %s($1)', v_routine) USING p_count;
     END LOOP;
 END
 $skip_counters$;

@@ -12,7 +12,7 @@ AS $confirm_server$
 DECLARE
     v_as CONSTANT text := upper(p_as);
     v_is_open boolean;
-    v_routine omd.server_routine;
+    v_routine text;
 BEGIN
     IF p_as IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_as'));
@@ -39,8 +39,8 @@ BEGIN
         confirmed_by = omd.editor(),
         reason = p_reason;
     -- The rooms finish first what belongs to the former identity.
-    FOR v_routine IN SELECT r.* FROM omd.server_routine AS r ORDER BY r.schema_name LOOP
-        EXECUTE format('SELECT %I.%I($1)', v_routine.schema_name, v_routine.routine) USING v_as;
+    FOR v_routine IN SELECT h.routine FROM omd.room_hooks('HEAR_SERVER') AS h LOOP
+        EXECUTE format('SELECT %s($1)', v_routine) USING v_as;
     END LOOP;
     IF v_as = 'COPY' THEN
         UPDATE omd.installation AS i SET installation_id = gen_random_uuid(), is_copy = TRUE;

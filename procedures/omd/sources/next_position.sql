@@ -19,17 +19,18 @@ DECLARE
     v_next timestamptz;
 BEGIN
     FOR v_source IN
-        SELECT s.source_code, s.pos, s.former_pos, s.former_id, k.next_routine
+        SELECT s.source_code, s.pos, s.former_pos, s.former_id, h.routine
         FROM omd.source_table AS t
         INNER JOIN omd.source AS s USING (source_code)
-        INNER JOIN omd.source_kind AS k USING (source_kind_code)
+        LEFT JOIN omd.room_hook AS h
+            ON h.hook = 'NEXT_POSITION' AND s.source_kind_code = h.for_code
         WHERE t.table_code = p_table_code AND (s.pos, s.id) > (p_pos, p_id)
     LOOP
         v_pos := NULL;
-        IF v_source.next_routine IS NOT NULL
+        IF v_source.routine IS NOT NULL
             AND (v_source.former_pos, v_source.former_id) > (p_pos, p_id)
         THEN
-            EXECUTE format('SELECT %s($1, $2, $3)', v_source.next_routine)
+            EXECUTE format('SELECT %s($1, $2, $3)', v_source.routine)
             INTO v_pos
             USING v_source.source_code, p_pos, p_id;
         END IF;

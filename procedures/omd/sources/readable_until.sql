@@ -52,7 +52,7 @@ END
 $readable_until$;
 
 COMMENT ON FUNCTION omd.readable_until IS
-'For rooms: Returns up to which moment a room (omd.read_bound) says that all rows of the table or '
-'view p_table_code are there, by their column p_column_name: p_until, and p_who, which relation '
-'it is. NULL when no room says anything. Locks: none.';
+'For rooms: Returns up to which moment a room (its hook READ_BOUND) says that all rows of the '
+'table or view p_table_code are there, by their column p_column_name: p_until, and p_who, which '
+'relation it is. NULL when no room says anything. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd.readable_until TO omd_runner, omd_admin;

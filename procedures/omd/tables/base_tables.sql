@@ -30,7 +30,10 @@ BEGIN
         SELECT
             u.relation_id,
             (
-                SELECT min(b.base_routine) FROM omd.read_bound AS b WHERE b.routine = u.routine
+                SELECT min(s.routine)
+                FROM omd.room_hook AS b
+                INNER JOIN omd.room_hook AS s ON b.for_code = s.for_code AND b.room = s.room
+                WHERE b.hook = 'READ_BOUND' AND s.hook = 'STANDS_FOR' AND b.routine = u.routine
             ) AS base_routine
         FROM omd.relations_under(v_relation) AS u
     LOOP

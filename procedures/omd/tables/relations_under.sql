@@ -66,5 +66,5 @@ $relations_under$;
 
 COMMENT ON FUNCTION omd.relations_under IS
 'For rooms: Returns the tables that the relation p_relation reads, itself if it is one; of a '
-'schema in omd.read_bound the table or view by which it is read, with the routine of the bound. '
-'Locks: none.';
+'schema with a hook READ_BOUND the table or view by which it is read, with the routine of the '
+'bound. Locks: none.';

@@ -15,16 +15,19 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $block_routine$
 DECLARE
-    v_at_routine text;
+    v_position_routine text;
 BEGIN
-    SELECT k.show_routine, k.at_routine INTO p_routine, v_at_routine
+    SELECT h.routine, a.routine INTO p_routine, v_position_routine
     FROM omd.source AS s
-    INNER JOIN omd.source_kind AS k USING (source_kind_code)
+    LEFT JOIN omd.room_hook AS h
+        ON h.hook = 'SHOW_BLOCK' AND s.source_kind_code = h.for_code
+    LEFT JOIN omd.room_hook AS a
+        ON a.hook = 'POSITION_AT' AND s.source_kind_code = a.for_code
     WHERE s.source_code = p_source_code;
     IF p_start_id > -9223372036854775808 THEN
         p_after_id := p_start_id;
-    ELSIF p_start_pos > '-infinity' AND v_at_routine IS NOT NULL THEN
-        EXECUTE format('SELECT %s($1, $2)', v_at_routine)
+    ELSIF p_start_pos > '-infinity' AND v_position_routine IS NOT NULL THEN
+        EXECUTE format('SELECT %s($1, $2)', v_position_routine)
         INTO p_after_id
         USING p_source_code, p_start_pos;
     END IF;

@@ -15,9 +15,10 @@ DECLARE
     v_routine text;
     v_stands boolean;
 BEGIN
-    SELECT k.check_routine INTO v_routine
+    SELECT h.routine INTO v_routine
     FROM omd.source AS s
-    INNER JOIN omd.source_kind AS k USING (source_kind_code)
+    INNER JOIN omd.room_hook AS h
+        ON h.hook = 'MAY_END' AND s.source_kind_code = h.for_code
     WHERE s.source_code = p_source_code;
     IF v_routine IS NULL THEN
         RETURN TRUE;

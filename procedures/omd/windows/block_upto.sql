@@ -17,9 +17,12 @@ DECLARE
     v_pos timestamptz;
     v_id bigint;
 BEGIN
-    SELECT s.pos, s.id, k.next_routine, k.at_routine INTO v_source
+    SELECT s.pos, s.id, h.routine AS next_routine, a.routine AS at_routine INTO v_source
     FROM omd.source AS s
-    INNER JOIN omd.source_kind AS k USING (source_kind_code)
+    LEFT JOIN omd.room_hook AS h
+        ON h.hook = 'NEXT_POSITION' AND s.source_kind_code = h.for_code
+    LEFT JOIN omd.room_hook AS a
+        ON a.hook = 'POSITION_AT' AND s.source_kind_code = a.for_code
     WHERE s.source_code = p_source_code;
     IF p_id >= v_source.id OR v_source.next_routine IS NULL OR v_source.at_routine IS NULL THEN
         RETURN CASE WHEN p_id = v_source.id THEN v_source.pos END;

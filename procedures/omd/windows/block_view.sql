@@ -14,11 +14,12 @@ DECLARE
     v_routine text;
     v_view text;
 BEGIN
-    SELECT k.view_routine INTO v_routine
+    SELECT h.routine INTO v_routine
     FROM omd.source_table AS t
     INNER JOIN omd.source AS s USING (source_code)
-    INNER JOIN omd.source_kind AS k USING (source_kind_code)
-    WHERE t.table_code = p_table_code AND k.view_routine IS NOT NULL;
+    INNER JOIN omd.room_hook AS h
+        ON h.hook = 'BLOCK_VIEW' AND s.source_kind_code = h.for_code
+    WHERE t.table_code = p_table_code;
     IF FOUND THEN
         EXECUTE format('SELECT %s($1)', v_routine) INTO v_view USING p_table_code;
     END IF;

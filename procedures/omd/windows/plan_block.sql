@@ -24,9 +24,10 @@ AS $plan_block$
 DECLARE
     v_routine text;
 BEGIN
-    SELECT k.plan_routine INTO v_routine
+    SELECT h.routine INTO v_routine
     FROM omd.source AS s
-    INNER JOIN omd.source_kind AS k USING (source_kind_code)
+    INNER JOIN omd.room_hook AS h
+        ON h.hook = 'PLAN_BLOCK' AND s.source_kind_code = h.for_code
     WHERE s.source_code = p_source_code;
     IF v_routine IS NOT NULL THEN
         EXECUTE format(

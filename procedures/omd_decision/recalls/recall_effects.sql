@@ -2,7 +2,8 @@
 
 CREATE OR REPLACE FUNCTION omd_decision.recall_effects(
     p_instance_array bigint[],
-    p_is_counted boolean DEFAULT TRUE
+    p_is_counted boolean DEFAULT TRUE,
+    p_row_counts jsonb DEFAULT NULL
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -82,6 +83,6 @@ $recall_effects$;
 COMMENT ON FUNCTION omd_decision.recall_effects IS
 'For rooms: Returns what it would do to take back those of the runs p_instance_array that are runs '
 'of stages: a row per run and output, with action UNDO, GIVE_UP or BLOCKED, the rows that go, how '
-'it comes again and what is in the way. p_is_counted FALSE: no rows are counted. It reads with the '
-'rights of the caller. Locks: none.';
+'it comes again and what is in the way. p_is_counted FALSE: no rows are counted; p_row_counts: '
+'that of each room, and not used. It reads with the rights of the caller. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_decision.recall_effects TO omd_admin;

@@ -1,4 +1,4 @@
--- The part of the kind STAGE in omd.module_kind.
+-- The part of the kind STAGE in omd.room_hook.
 
 CREATE OR REPLACE PROCEDURE omd_decision.begin_run(
     p_module_code text,
@@ -22,7 +22,7 @@ END
 $begin_run$;
 
 COMMENT ON PROCEDURE omd_decision.begin_run IS
-'For rooms: Begins a run of the stage whose Module is p_module_code, as omd.module_kind describes '
+'For rooms: Begins a run of the stage whose Module is p_module_code, as omd.room_hook describes '
 'it: p_batch_instance_id and p_execution_context go in; p_outcome, p_module_instance_id, '
 'p_executable and p_detail are the answer. Errors: those of run_stage. Locks: as run_stage.';
 GRANT EXECUTE ON PROCEDURE omd_decision.begin_run TO omd_runner;

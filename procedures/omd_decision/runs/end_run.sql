@@ -1,4 +1,4 @@
--- The part of the kind STAGE in omd.module_kind: the transaction of a run has done all of it. A
+-- The part of the kind STAGE in omd.room_hook: the transaction of a run has done all of it. A
 -- window that was taken again lies before new ones, which may follow.
 
 CREATE OR REPLACE PROCEDURE omd_decision.end_run(

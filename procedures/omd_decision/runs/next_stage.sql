@@ -1,4 +1,4 @@
--- The part of the kind STAGE in omd.module_kind: the look of a begin, whatever the engine.
+-- The part of the kind STAGE in omd.room_hook: the look of a begin, whatever the engine.
 
 CREATE OR REPLACE FUNCTION omd_decision.next_stage(
     p_module_code text,

@@ -1,4 +1,4 @@
--- omd.tell_undo calls it by omd.undo_listener. A stage reads the sources of its links, buffer links
+-- omd.tell_undo calls it by omd.room_hook. A stage reads the sources of its links, buffer links
 -- too; what else its functions read is not known.
 
 CREATE OR REPLACE FUNCTION omd_decision.hear_undo(

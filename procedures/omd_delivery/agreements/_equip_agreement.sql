@@ -25,9 +25,8 @@ BEGIN
     INNER JOIN omd_delivery.interface AS i USING (interface_id)
     WHERE a.agreement_id = p_agreement_id;
     IF v_agreement.layer_code <> 'LVL' THEN
-        SELECT l.routine INTO v_routine
-        FROM omd_delivery.agreement_listener AS l
-        WHERE l.layer_code = v_agreement.layer_code;
+        SELECT h.routine INTO v_routine
+        FROM omd.room_hooks('EQUIP_AGREEMENT', v_agreement.layer_code) AS h;
         EXECUTE format('SELECT %s($1, $2, $3)', v_routine)
         USING v_agreement.interface_id, v_agreement.agreement_code, v_agreement.layer_code;
         RETURN;

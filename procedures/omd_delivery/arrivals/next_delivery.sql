@@ -1,4 +1,4 @@
--- The part of the kind DELIVERY in omd.module_kind. What each state means stands in
+-- The part of the kind DELIVERY in omd.room_hook. What each state means stands in
 -- omd_delivery.delivery_work. What has arrived since the last look is seen by a look alone, so
 -- where it is time to look there is something to do.
 

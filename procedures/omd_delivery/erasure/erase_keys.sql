@@ -1,3 +1,5 @@
+-- Files are not ours: whoever was erased may stand in them. A delivery is created under the lock of
+-- the interface, so none of before is younger than the note.
 -- What is staged, and can't be compared, has done its work when no delivery of its agreement is
 -- unfinished: then it goes as a whole, as it does after a physical delete.
 
@@ -10,7 +12,8 @@ RETURNS TABLE (
     outcome text,
     key_count bigint,
     row_count bigint,
-    remark text
+    remark text,
+    tables text[]
 )
 LANGUAGE plpgsql
 VOLATILE
@@ -28,6 +31,10 @@ BEGIN
     SELECT i.interface_id INTO v_interface_id
     FROM omd_delivery.interface AS i
     WHERE i.interface_code = p_subject ->> 'interface';
+    UPDATE omd_delivery.entity AS e SET erased_datetime = clock_timestamp()
+    FROM jsonb_to_recordset(p_subject -> 'targets') AS t (entity text)
+    WHERE e.interface_id = v_interface_id AND e.entity_code = t.entity;
+    tables := NULL;
     FOR v_target IN SELECT s.* FROM omd_delivery._subject_sql(p_subject) AS s LOOP
         outcome := 'DELETED';
         remark := NULL;
@@ -176,5 +183,6 @@ $erase_keys$;
 COMMENT ON FUNCTION omd_delivery.erase_keys IS
 'For rooms: Erases the subject p_subject, {"interface", "entity", "keys", "targets": [{"entity", '
 '"columns"}]}, from LVL, deltas, samples, staging, and contexts of agreements and deliveries. '
-'Returns what left which table. The caller holds the interface. Locks: the rows, their queue '
-'items.';
+'Returns what left which table. The caller holds the interface. Deliveries of these entities from '
+'before come again by hand, and not from their files. Locks: the rows of the entities, the rows, '
+'their queue items.';

@@ -1,4 +1,4 @@
--- Process control calls it by its name in omd.before_purge.
+-- Process control calls it by its name in omd.room_hook.
 
 CREATE OR REPLACE FUNCTION omd_event._needed_instances(
     p_subject_type text,

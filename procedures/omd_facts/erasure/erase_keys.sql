@@ -11,7 +11,8 @@ RETURNS TABLE (
     outcome text,
     key_count bigint,
     row_count bigint,
-    remark text
+    remark text,
+    tables text[]
 )
 LANGUAGE plpgsql
 VOLATILE
@@ -226,7 +227,7 @@ BEGIN
     RETURN QUERY
     SELECT
         'NOT_REACHED', x.agreement_code, 'NOT_REACHED', NULL::bigint,
-        count(DISTINCT x.delivery_id), 'files of exports'
+        count(DISTINCT x.delivery_id), 'files of exports', NULL::text[]
     FROM omd_facts.export AS x
     INNER JOIN omd_facts.export_entity AS n USING (delivery_id)
     WHERE n.entity_id = ANY(v_entity_ids) AND x.attempt > 0

@@ -1,4 +1,4 @@
--- The part of the kind EXPORT in omd.module_kind. What was only ordered belongs to who ordered it,
+-- The part of the kind EXPORT in omd.room_hook. What was only ordered belongs to who ordered it,
 -- where nothing begins by itself; who runs the Module asks for that too.
 
 CREATE OR REPLACE FUNCTION omd_facts.next_export(

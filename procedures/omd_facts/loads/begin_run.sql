@@ -1,4 +1,4 @@
--- The part of the kind FACTS in omd.module_kind.
+-- The part of the kind FACTS in omd.room_hook.
 
 CREATE OR REPLACE PROCEDURE omd_facts.begin_run(
     p_module_code text,
@@ -31,7 +31,7 @@ $begin_run$;
 
 COMMENT ON PROCEDURE omd_facts.begin_run IS
 'For rooms: Begins the load of the oldest item of the interface whose Module is p_module_code, as '
-'omd.module_kind describes it: p_batch_instance_id and p_execution_context go in; p_outcome, '
+'omd.room_hook describes it: p_batch_instance_id and p_execution_context go in; p_outcome, '
 'p_module_instance_id, p_executable and p_detail are the answer. Errors: those of load. Locks: as '
 'load.';
 GRANT EXECUTE ON PROCEDURE omd_facts.begin_run TO omd_runner;

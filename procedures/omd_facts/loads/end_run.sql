@@ -1,4 +1,4 @@
--- The part of the kind FACTS in omd.module_kind. The success has taken the item out of the queue in
+-- The part of the kind FACTS in omd.room_hook. The success has taken the item out of the queue in
 -- its own transaction; a failure puts it back here.
 
 CREATE OR REPLACE PROCEDURE omd_facts.end_run(

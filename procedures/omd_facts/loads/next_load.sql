@@ -1,4 +1,4 @@
--- The part of the kind FACTS in omd.module_kind. A load that undoes another may still wait for
+-- The part of the kind FACTS in omd.room_hook. A load that undoes another may still wait for
 -- readers, which only the begin finds out, since it closes the facts to new ones.
 
 CREATE OR REPLACE FUNCTION omd_facts.next_load(

@@ -1,4 +1,4 @@
--- The part of the kind TOPIC in omd.module_kind. The success has moved the offset in its own
+-- The part of the kind TOPIC in omd.room_hook. The success has moved the offset in its own
 -- transaction; a failure releases the topic here.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.end_run(

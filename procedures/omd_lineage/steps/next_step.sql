@@ -1,4 +1,4 @@
--- The part of the kind TOPIC in omd.module_kind. Pauses and hours keep workers from a topic that
+-- The part of the kind TOPIC in omd.room_hook. Pauses and hours keep workers from a topic that
 -- starts by itself, and no one who asks for a step; so only what a step finds too is no act.
 
 CREATE OR REPLACE FUNCTION omd_lineage.next_step(

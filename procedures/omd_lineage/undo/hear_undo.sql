@@ -1,4 +1,4 @@
--- omd.tell_undo calls it by omd.undo_listener. A topic reads what it depends on and what its views
+-- omd.tell_undo calls it by omd.room_hook. A topic reads what it depends on and what its views
 -- read. Where its windows are positions in the table, as transaction times of facts are, what was
 -- read is known; else it is what its runs have read since.
 

@@ -1,8 +1,8 @@
 -- Everything is locked, so the plan made now is what happens. Who executes and has read ends first;
 -- a run whose target is elsewhere is only marked. Rows of users go with the rights of
 -- the caller. Constraints that can wait are checked when all is undone: rows that refer to each
--- other go together. Loads and deliveries go in one part each, since an undo of the facts is one
--- change for all of them.
+-- other go together. What is in tables of OMD goes in one part for each room, since an undo of the
+-- facts is one change for all loads.
 
 CREATE OR REPLACE PROCEDURE omd_provenance._act(
     p_recall_id bigint,
@@ -82,7 +82,11 @@ BEGIN
             FROM (
                 SELECT
                     i.room,
-                    i.level * (i.room NOT IN ('FACTS', 'DELIVERY'))::integer AS level,
+                    i.level * (
+                        i.room NOT IN (
+                            SELECT h.room FROM omd.room_hooks('TAKE_BACK_OWN') AS h
+                        )
+                    )::integer AS level,
                     i.module_instance_id,
                     min(i.position) AS place
                 FROM jsonb_to_recordset(v_items) AS i (

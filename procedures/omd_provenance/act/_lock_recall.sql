@@ -1,5 +1,6 @@
 -- Every room takes its locks in this order, so a recall waits for others and never in a circle with
--- them: the recall, interfaces, offsets, positions, Modules, instances. The row of the Module of
+-- them: the recall, what the rooms lock (by their position in omd.room_hook: interfaces, offsets),
+-- and of process control positions, Modules, instances. The row of the Module of
 -- recalls, which nobody else takes, lets one recall act at a time.
 
 CREATE OR REPLACE FUNCTION omd_provenance._lock_recall(
@@ -14,6 +15,8 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $lock_recall$
+DECLARE
+    v_routine text;
 BEGIN
     PERFORM omd_provenance._require_planned(p_recall_id, TRUE);
     PERFORM omd.lock_modules(
@@ -22,10 +25,9 @@ BEGIN
             WHERE m.module_code = 'provenance.recall'
         )
     );
-    PERFORM omd_delivery.recall_locks(p_instance_array);
-    PERFORM omd_facts.recall_locks(p_instance_array);
-    PERFORM omd_lineage.recall_locks(p_instance_array);
-    PERFORM omd_decision.recall_locks(p_instance_array);
+    FOR v_routine IN SELECT h.routine FROM omd.room_hooks('RECALL_LOCKS') AS h LOOP
+        EXECUTE format('SELECT %s($1)', v_routine) USING p_instance_array;
+    END LOOP;
     PERFORM omd.lock_sources(p_instance_array);
     PERFORM omd.lock_modules(p_module_array);
     PERFORM omd.recall_locks(p_instance_array);

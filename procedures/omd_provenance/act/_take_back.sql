@@ -1,4 +1,4 @@
--- The rooms have the same part under the same name.
+-- Rows of users go with the rights of the caller.
 
 CREATE OR REPLACE FUNCTION omd_provenance._take_back(
     p_room text,
@@ -19,25 +19,19 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $take_back$
+DECLARE
+    v_routine CONSTANT regproc := (
+        SELECT DISTINCT h.routine FROM omd.room_hooks('TAKE_BACK') AS h WHERE h.room = p_room
+    )::regproc;
 BEGIN
-    CASE p_room
-        WHEN 'CONTROL' THEN
-            RETURN QUERY SELECT t.* FROM omd.take_back(
-                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
-            ) AS t;
-        WHEN 'LINEAGE' THEN
-            RETURN QUERY SELECT t.* FROM omd_lineage.take_back(
-                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
-            ) AS t;
-        WHEN 'DECISION' THEN
-            RETURN QUERY SELECT t.* FROM omd_decision.take_back(
-                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
-            ) AS t;
-        ELSE
-            RETURN QUERY SELECT t.* FROM omd_provenance._take_back_deliveries(
-                p_room, p_instance_array, p_recall_instance_id, p_recall_id, p_reason
-            ) AS t;
-    END CASE;
+    IF v_routine IS NULL THEN
+        RETURN QUERY SELECT t.* FROM omd_provenance._take_back_own(
+            p_room, p_instance_array, p_recall_instance_id, p_recall_id, p_reason
+        ) AS t;
+        RETURN;
+    END IF;
+    RETURN QUERY EXECUTE format('SELECT t.* FROM %s($1, $2, $3, $4) AS t', v_routine)
+    USING p_instance_array, p_recall_instance_id, p_recall_id, p_reason;
 END
 $take_back$;
 

@@ -21,16 +21,15 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $effects$
+DECLARE
+    v_routine regproc;
 BEGIN
+    FOR v_routine IN SELECT h.routine::regproc FROM omd.room_hooks('RECALL_EFFECTS') AS h LOOP
+        RETURN QUERY EXECUTE format('SELECT e.* FROM %s($1, $2, $3) AS e', v_routine)
+        USING p_instance_array, p_is_counted, p_row_counts;
+    END LOOP;
     RETURN QUERY
-    SELECT e.* FROM omd.recall_effects(p_instance_array, p_is_counted) AS e
-    UNION ALL
-    SELECT e.* FROM omd_lineage.recall_effects(p_instance_array, p_is_counted, p_row_counts)
-        AS e
-    UNION ALL
-    SELECT e.* FROM omd_decision.recall_effects(p_instance_array, p_is_counted) AS e
-    UNION ALL
-    SELECT e.* FROM omd_provenance._effects_of_deliveries(p_instance_array, p_is_counted) AS e;
+    SELECT e.* FROM omd_provenance._effects_of_own(p_instance_array, p_is_counted) AS e;
 END
 $effects$;
 

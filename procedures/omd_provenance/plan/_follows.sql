@@ -14,17 +14,13 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $follows$
+DECLARE
+    v_routine text;
 BEGIN
-    RETURN QUERY
-    SELECT f.* FROM omd.recall_follows(p_instance_array, p_again_array) AS f
-    UNION ALL
-    SELECT f.* FROM omd_lineage.recall_follows(p_instance_array, p_again_array) AS f
-    UNION ALL
-    SELECT f.* FROM omd_decision.recall_follows(p_instance_array, p_again_array) AS f
-    UNION ALL
-    SELECT f.* FROM omd_facts.recall_follows(p_instance_array, p_again_array) AS f
-    UNION ALL
-    SELECT f.* FROM omd_delivery.recall_follows(p_instance_array, p_again_array) AS f;
+    FOR v_routine IN SELECT h.routine FROM omd.room_hooks('RECALL_FOLLOWS') AS h LOOP
+        RETURN QUERY EXECUTE format('SELECT f.* FROM %s($1, $2) AS f', v_routine)
+        USING p_instance_array, p_again_array;
+    END LOOP;
 END
 $follows$;
 

@@ -125,7 +125,7 @@ BEGIN
         SELECT i.*, 1 AS part FROM item AS i WHERE i.action <> 'OUTSIDE'
         UNION ALL
         SELECT
-            0, 0, 'DELIVERY', '{}', 'WITHDRAW', 'DELIVERY', NULL, w.delivery_id,
+            0, 0, 'omd_delivery', '{}', 'WITHDRAW', 'DELIVERY', NULL, w.delivery_id,
             'delivery.' || l.agreement_code, NULL,
             (
                 SELECT i.distance + 1 FROM item AS i
@@ -145,7 +145,7 @@ BEGIN
         SELECT i.*, 3 FROM item AS i WHERE i.action = 'OUTSIDE'
         UNION ALL
         SELECT
-            0, 0, 'CONTROL', '{}', 'UNKNOWN', m.module_kind_code, u.module_instance_id, NULL,
+            0, 0, 'omd', '{}', 'UNKNOWN', m.module_kind_code, u.module_instance_id, NULL,
             m.module_code, m.table_code, 1, v_targets[1], 'READS', FALSE, NULL, NULL, NULL,
             'it is not known what ' || m.module_code || ' reads', 4
         FROM omd_provenance._unknown_since(v_targets[1]) AS u

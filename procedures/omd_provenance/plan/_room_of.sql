@@ -1,4 +1,4 @@
--- Each run belongs to the room that takes it back. Runs of CRUD are facts that people wrote.
+-- Each run belongs to the room that takes it back: that of the most special pattern.
 
 CREATE OR REPLACE FUNCTION omd_provenance._room_of(
     p_module_kind_code text,
@@ -6,21 +6,18 @@ CREATE OR REPLACE FUNCTION omd_provenance._room_of(
 )
 RETURNS text
 LANGUAGE sql
-IMMUTABLE
+STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT
-        CASE
-            WHEN p_module_kind_code = 'TOPIC' THEN 'LINEAGE'
-            WHEN p_module_kind_code = 'STAGE' THEN 'DECISION'
-            WHEN p_module_kind_code = 'FACTS' THEN 'FACTS'
-            WHEN p_module_kind_code = 'PART' AND starts_with(p_module_code, 'lvl.') THEN 'DELIVERY'
-            WHEN p_module_kind_code = 'PART' AND starts_with(p_module_code, 'gdal.') THEN 'FACTS'
-            ELSE 'CONTROL'
-        END;
+    SELECT h.room
+    FROM unnest(ARRAY['TAKE_BACK', 'TAKE_BACK_OWN']) AS k (hook)
+    CROSS JOIN LATERAL omd.room_hooks(k.hook) AS h
+    WHERE p_module_kind_code || ' ' || p_module_code LIKE h.for_code
+    ORDER BY length(h.for_code) DESC
+    LIMIT 1;
 END;
 
 COMMENT ON FUNCTION omd_provenance._room_of IS
-'Returns the room that takes back a run of the Module p_module_code of the kind '
-'p_module_kind_code: CONTROL, LINEAGE, DECISION, FACTS or DELIVERY. Locks: none.';
+'Returns the schema of the room that takes back a run of the Module p_module_code of the kind '
+'p_module_kind_code. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_provenance._room_of TO omd_admin;

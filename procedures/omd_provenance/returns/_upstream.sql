@@ -24,7 +24,7 @@ BEGIN
                 sources bigint[]
             )
             LEFT JOIN LATERAL omd_delivery.deliveries_by_id(ARRAY[i.delivery_id]) AS l
-                ON i.room = 'DELIVERY'
+                ON i.room = 'omd_delivery'
             WHERE i.module_instance_id IS NOT NULL
         ),
 

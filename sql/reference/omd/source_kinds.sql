@@ -1,4 +1,4 @@
--- The kinds of sources. The rooms that make them enter their routines.
+-- The kinds of sources. The rooms that make them enter their hooks.
 
 INSERT INTO omd.source_kind (source_kind_code)
 VALUES
@@ -6,6 +6,3 @@ VALUES
 ('LAKE'),
 ('RUNS')
 ON CONFLICT (source_kind_code) DO NOTHING;
-
-UPDATE omd.source_kind AS k SET next_routine = 'omd.next_run'
-WHERE k.source_kind_code = 'RUNS' AND k.next_routine IS DISTINCT FROM 'omd.next_run';

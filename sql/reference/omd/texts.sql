@@ -75,18 +75,6 @@ FROM (
         'what people, programs and errors have written'
     ),
     (
-        'omd.before_purge',
-        '{before_routine,needed_routine}',
-        'NEVER_PERSONAL',
-        'a definition: names of objects, or the code of who registered it'
-    ),
-    (
-        'omd.before_purge',
-        '{schema_name}',
-        'NEVER_PERSONAL',
-        'a name or a text of who registered the object, or of OMD'
-    ),
-    (
         'omd.error_catalogue',
         '{error_name,hint_template,message_template}',
         'NEVER_PERSONAL',
@@ -261,8 +249,8 @@ FROM (
         'a role of the database, or a program'
     ),
     (
-        'omd.module_kind',
-        '{act_routine,begin_routine,end_routine}',
+        'omd.hook',
+        '{answer,arguments,description,hook}',
         'NEVER_PERSONAL',
         'a definition: names of objects, or the code of who registered it'
     ),
@@ -347,12 +335,6 @@ FROM (
         'a definition: names of objects, or the code of who registered it'
     ),
     (
-        'omd.read_bound',
-        '{base_routine,routine,schema_pattern}',
-        'NEVER_PERSONAL',
-        'a definition: names of objects, or the code of who registered it'
-    ),
-    (
         'omd.reason',
         '{reason_code}',
         'NEVER_PERSONAL',
@@ -373,30 +355,6 @@ FROM (
     (
         'omd.rollback_template',
         '{count_template,statement_template}',
-        'NEVER_PERSONAL',
-        'a definition: names of objects, or the code of who registered it'
-    ),
-    (
-        'omd.room_retry',
-        '{module_kind_code}',
-        'NEVER_PERSONAL',
-        'a code of OMD, or of who registered the object'
-    ),
-    (
-        'omd.room_retry',
-        '{routine}',
-        'NEVER_PERSONAL',
-        'a definition: names of objects, or the code of who registered it'
-    ),
-    (
-        'omd.room_rollback',
-        '{module_kind_code}',
-        'NEVER_PERSONAL',
-        'a code of OMD, or of who registered the object'
-    ),
-    (
-        'omd.room_rollback',
-        '{routine}',
         'NEVER_PERSONAL',
         'a definition: names of objects, or the code of who registered it'
     ),
@@ -456,18 +414,6 @@ FROM (
     ),
     ('omd.server_change', '{reason}', 'ERASED', 'what people, programs and errors have written'),
     (
-        'omd.server_routine',
-        '{routine,skip_routine}',
-        'NEVER_PERSONAL',
-        'a definition: names of objects, or the code of who registered it'
-    ),
-    (
-        'omd.server_routine',
-        '{schema_name}',
-        'NEVER_PERSONAL',
-        'a name or a text of who registered the object, or of OMD'
-    ),
-    (
         'omd.source',
         '{source_code,source_kind_code}',
         'NEVER_PERSONAL',
@@ -480,9 +426,8 @@ FROM (
         'a code of OMD, or of who registered the object'
     ),
     (
-        'omd.source_kind',
-        '{at_routine,check_routine,next_routine,plan_routine,show_routine,'
-        'view_routine}',
+        'omd.room_hook',
+        '{for_code,hook,room,routine}',
         'NEVER_PERSONAL',
         'a definition: names of objects, or the code of who registered it'
     ),
@@ -533,12 +478,6 @@ FROM (
         '{column_name,reason,table_code,treatment}',
         'NEVER_PERSONAL',
         'a text of OMD'
-    ),
-    (
-        'omd.undo_listener',
-        '{routine}',
-        'NEVER_PERSONAL',
-        'a definition: names of objects, or the code of who registered it'
     ),
     (
         'omd.undone_read',

@@ -34,18 +34,6 @@ FROM (
         'a definition: names of objects, or the code of who registered it'
     ),
     (
-        'omd_delivery.agreement_listener',
-        '{layer_code}',
-        'NEVER_PERSONAL',
-        'a code of OMD, or of who registered the object'
-    ),
-    (
-        'omd_delivery.agreement_listener',
-        '{routine}',
-        'NEVER_PERSONAL',
-        'a definition: names of objects, or the code of who registered it'
-    ),
-    (
         'omd_delivery.alternate_key',
         '{alternate_key_code}',
         'NEVER_PERSONAL',

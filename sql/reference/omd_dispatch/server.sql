@@ -1,9 +1,5 @@
--- What this room does for process control when the server has changed. Of the claim tokens those
--- are fences that a worker holds; each Module keeps the last one that has touched it.
-
-INSERT INTO omd.server_routine (schema_name, routine)
-VALUES ('omd_dispatch', '_hear_server')
-ON CONFLICT (schema_name) DO UPDATE SET routine = excluded.routine;
+-- Of the claim tokens those are fences that a worker holds; each Module keeps the last one that has
+-- touched it.
 
 INSERT INTO omd.sequence_bound (
     sequence_schema, sequence_name, table_schema, table_name, column_name, row_condition

@@ -1,9 +1,4 @@
--- What this room does for process control when somebody says what the server is. A write has its
--- number in omd.write_ledger only when it is committed.
-
-INSERT INTO omd.server_routine (schema_name, routine)
-VALUES ('omd_lake', '_hear_server')
-ON CONFLICT (schema_name) DO UPDATE SET routine = excluded.routine;
+-- A write has its number in omd.write_ledger only when it is committed.
 
 INSERT INTO omd.sequence_bound (
     sequence_schema, sequence_name, table_schema, table_name, column_name, row_condition

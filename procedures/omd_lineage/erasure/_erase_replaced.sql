@@ -1,7 +1,7 @@
 -- An undo would put the person back. A row of another table may have the same columns, so the table
 -- of its step decides.
 
-CREATE OR REPLACE FUNCTION omd_lineage.erase_replaced(
+CREATE OR REPLACE FUNCTION omd_lineage._erase_replaced(
     p_table_code text,
     p_columns jsonb,
     p_keys jsonb,
@@ -92,7 +92,7 @@ BEGIN
 END
 $erase_replaced$;
 
-COMMENT ON FUNCTION omd_lineage.erase_replaced IS
-'For rooms: Deletes the rows of the table p_table_code that steps have replaced and that have one '
+COMMENT ON FUNCTION omd_lineage._erase_replaced IS
+'Deletes the rows of the table p_table_code that steps have replaced and that have one '
 'of p_keys in p_columns, {column: attribute of the key}; p_is_nulled: empties these columns. '
 'Returns how many. Locks: these rows.';

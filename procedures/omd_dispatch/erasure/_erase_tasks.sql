@@ -1,7 +1,7 @@
 -- A worker that has a task ends it under its number, so a claimed task stays. The criteria are read
 -- in the master of the two models; what goes, goes from both.
 
-CREATE OR REPLACE FUNCTION omd_dispatch.erase_tasks(
+CREATE OR REPLACE FUNCTION omd_dispatch._erase_tasks(
     p_family_code text,
     p_columns jsonb,
     p_keys jsonb,
@@ -112,8 +112,8 @@ BEGIN
 END
 $erase_tasks$;
 
-COMMENT ON FUNCTION omd_dispatch.erase_tasks IS
-'For rooms: Deletes the tasks of the family p_family_code that have one of p_keys in p_columns, '
+COMMENT ON FUNCTION omd_dispatch._erase_tasks IS
+'Deletes the tasks of the family p_family_code that have one of p_keys in p_columns, '
 '{"payload.<path>" or a criterion: attribute of the key}; p_is_nulled: empties these. Returns how '
 'many, how many stay because workers have them, and the tables that they were in. Locks: the '
 'model of the family, shared; the tasks, their keys.';

@@ -1,5 +1,0 @@
--- The room omd calls this one when rows are undone that others may have read.
-
-INSERT INTO omd.undo_listener (routine)
-VALUES ('omd_decision.hear_undo')
-ON CONFLICT (routine) DO NOTHING;
