@@ -22,7 +22,7 @@ from omd.programs.demo.files import YEAR
 from omd.programs.demo.lake import proof
 from omd.programs.demo.lake.jobs import JOBS, Month, batch_of, module_of, register
 from omd.programs.demo.lake.killed import LEASE
-from omd.programs.demo.lake.reader import Reader
+from omd.programs.demo.reader import Reader
 from omd.programs.demo.stage import (
     Process,
     Screen,
