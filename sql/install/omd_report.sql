@@ -8,6 +8,7 @@
 \ir ../views/omd_report/ready_work.sql
 \ir ../views/omd_report/work_summary.sql
 \ir ../views/omd_report/problems.sql
+\ir ../views/omd_report/server_problems.sql
 \ir ../views/omd_report/todo.sql
 \ir ../views/omd_report/metrics.sql
 \ir ../views/omd_report/prometheus.sql

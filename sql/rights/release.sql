@@ -2363,6 +2363,7 @@ TABLE omd_report.routine_list |  | omd_reader | SELECT
 TABLE omd_report.run_inputs |  | omd_reader | SELECT
 TABLE omd_report.server |  | omd_reader | SELECT
 TABLE omd_report.server_changes |  | omd_reader | SELECT
+TABLE omd_report.server_problems |  | omd_reader | SELECT
 TABLE omd_report.sources |  | omd_reader | SELECT
 TABLE omd_report.stage_readiness |  | omd_reader | SELECT
 TABLE omd_report.stale_runs |  | omd_reader | SELECT

@@ -71,7 +71,7 @@ def test_a_run_given_up_is_told_and_raises_lease_lost(
 ) -> None:
     with pytest.raises(errors.LeaseLost) as caught, control.module("m_alone", lease=SHORT) as run:
         conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
-        wait_until(lambda: run._is_lost)
+        wait_until(lambda: run._lease.is_lost)
         with pytest.raises(errors.LeaseLost):
             run.check()
     assert caught.value.__cause__ is None
@@ -84,7 +84,7 @@ def test_the_job_s_own_exception_is_the_cause_of_a_lost_lease(
     error = ValueError("cancelled under me")
     with pytest.raises(errors.LeaseLost) as caught, control.module("m_alone", lease=SHORT) as run:
         conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
-        wait_until(lambda: run._is_lost)
+        wait_until(lambda: run._lease.is_lost)
         raise error
     assert caught.value.__cause__ is error
 
@@ -92,7 +92,7 @@ def test_the_job_s_own_exception_is_the_cause_of_a_lost_lease(
 def test_ctrl_c_stays_ctrl_c_when_the_lease_is_lost(control: omd.Control, conn: Connection) -> None:
     with pytest.raises(KeyboardInterrupt), control.module("m_alone", lease=SHORT) as run:
         conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
-        wait_until(lambda: run._is_lost)
+        wait_until(lambda: run._lease.is_lost)
         raise KeyboardInterrupt
 
 
@@ -106,7 +106,7 @@ def test_a_run_that_can_not_reach_the_database_stops_before_its_lease_ends(
             wait_until(lambda: wire.connections >= 2)  # the heartbeat's own connection
             wire.refusing = True
             before = time.monotonic()
-            wait_until(lambda: run._is_lost)
+            wait_until(lambda: run._lease.is_lost)
             assert time.monotonic() - before < lease.total_seconds()
             wire.refusing = False
     # The loss is known, so the failure is recorded at once, not when somebody calls reap.
@@ -122,7 +122,7 @@ def test_a_short_interruption_does_not_cost_the_lease(control: omd.Control, wire
             wire.refusing = False
             seen = wire.connections
             wait_until(lambda: wire.connections > seen)
-        assert not run._is_lost
+        assert not run._lease.is_lost
 
 
 def test_a_hanging_database_costs_the_lease_in_time(
@@ -134,7 +134,7 @@ def test_a_hanging_database_costs_the_lease_in_time(
             "SELECT FROM omd.module_instance WHERE module_instance_id = %s FOR UPDATE",
             [run.instance_id],
         )
-        wait_until(lambda: run._is_lost)
+        wait_until(lambda: run._lease.is_lost)
         blocker.rollback()
 
 
@@ -144,7 +144,7 @@ def test_a_lost_batch_takes_its_modules_with_it(
     with pytest.raises(errors.LeaseLost), control.batch("b", lease=SHORT) as batch:
         with batch.module("m_1", lease=None) as run:
             conn.execute("CALL omd.batch_failure(%s, 'given up')", [batch.instance_id])
-            wait_until(lambda: run._is_lost)
+            wait_until(lambda: run._lease.is_lost)
     assert module_row(run.instance_id)["execution_status_code"] == "F"
 
 

@@ -143,7 +143,7 @@ def test_the_tag_is_gone_after_the_block_and_the_application_is_recorded(
 
 def test_the_active_session_is_found(control: omd.Control, spark: Any) -> None:
     with control.module("m_alone") as run:
-        assert run._spark is spark
+        assert run._reads.spark is spark
         assert set(spark.sparkContext.getJobTags()) == {run._tag}
 
 

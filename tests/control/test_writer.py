@@ -75,7 +75,7 @@ def test_a_run_that_was_declared_dead_commits_nothing(
         conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
         with pytest.raises(errors.LeaseLost):
             way(run, bool)
-        assert run._is_lost
+        assert run._lease.is_lost
     assert rows(conn) == []
 
 
@@ -508,7 +508,7 @@ def test_many_threads_that_commit_do_not_starve_the_renewal(
     with control.module("m_alone", lease=SHORT) as run, ThreadPoolExecutor(8) as pool:
         written = [pool.submit(write, run) for _ in range(8)]
         stop.wait(seconds)
-        assert not run._is_lost
+        assert not run._lease.is_lost
         stop.set()
         assert all(one.result() for one in written)
 

@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from omd._core import packages
 from omd.programs import embedded, install
-from omd.programs.cli import doctor_server
+from omd.programs.cli.doctor import of_embedded
 from support.server import QUICK, VERSION
 from support.servers import Servers
 
@@ -55,13 +55,15 @@ def reader(dsn: str) -> Iterator[str]:
 
 def test_every_check_speaks_where_all_is_well(doctor, reader):
     for check in (
-        "version",
+        "installation",
         "server known",
         "pooler",
         "standby",
         "replica identity",
         "upgrade",
         "jit",
+        "schemas",
+        "sessions",
     ):
         [found] = doctor(check, reader, 0)
         assert (found["verdict"], found["mend"]) == ("ok", ""), check
@@ -69,7 +71,7 @@ def test_every_check_speaks_where_all_is_well(doctor, reader):
 
 def test_a_database_without_omd_has_a_server_all_the_same(doctor, empty_dsn):
     assert [row["verdict"] for row in doctor("standby", empty_dsn, 5)] == ["ok"]
-    assert doctor("version", empty_dsn) == []
+    assert doctor("server known", empty_dsn) == []
 
 
 # durability -------------------------------------------------------------------------------------
@@ -80,7 +82,10 @@ def durable(new_home) -> str:
     """A server with PostgreSQL's own settings; those of the tests are faster."""
     home = new_home()
     embedded.start(home, version=VERSION)
-    return embedded.dsn(home, "postgres")
+    dsn = embedded.dsn(home, "postgres")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        install.install(conn)
+    return dsn
 
 
 def test_what_a_crash_would_lose_is_named(doctor, durable):
@@ -130,7 +135,7 @@ def test_another_version_is_told(doctor, dsn, theirs, verdict):
     )
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("UPDATE omd.installed_file SET product_version = %s", [theirs])
-    [found] = doctor("version", dsn)
+    [found] = doctor("installation", dsn)
     assert found["verdict"] == verdict
     assert theirs in found["found"]
     if verdict == "bad":
@@ -146,8 +151,6 @@ def test_a_database_that_needs_an_installation_is_told(doctor, dsn):
             "UPDATE omd.installed_file SET checksum = repeat('0', 64) WHERE path ~ '^sql/views'"
         )
     mend = "omd install --plan, then: omd install"
-    [found] = doctor("version", dsn, 5)
-    assert (found["verdict"], found["mend"]) == ("warning", mend)
     [found] = doctor("installation", dsn, 5)
     assert (found["verdict"], found["mend"]) == ("bad", mend)
 
@@ -250,7 +253,7 @@ def test_a_standby_is_told_and_a_primary_that_has_one(doctor):
         [found] = doctor("standby", standby.dsn())
         assert found["verdict"] == "warning"
         assert "Name the primary" in found["mend"]
-        assert [row["verdict"] for row in doctor("version", standby.dsn())] == ["ok"]
+        assert [row["verdict"] for row in doctor("installation", standby.dsn())] == ["ok"]
 
 
 # jit ---------------------------------------------------------------------------------------------
@@ -347,8 +350,9 @@ def test_many_such_tables_are_counted(doctor, dsn):
             )
         conn.execute("CREATE PUBLICATION everything FOR ALL TABLES")
         found = doctor("replica identity", dsn)
-        assert len(found) == 10
-        assert found[-1]["found"].endswith("(and 3 more)")
+        assert len(found) == 11
+        assert found[-1]["found"] == "and 3 problems more"
+        assert found[-1]["mend"] == "omd report server_problems"
 
 
 # upgrade ----------------------------------------------------------------------------------------
@@ -368,25 +372,16 @@ def test_an_index_that_a_kill_left_is_told(doctor, dsn, reader):
 
 
 def test_a_step_that_has_not_ended_is_told(doctor, dsn):
-    """The view is the upgrade's; where a database has none, this is what it shows."""
     with psycopg.connect(dsn, autocommit=True) as conn:
-        if not doctor_server._exists(conn, "relation", "omd_report.upgrade"):
-            conn.execute(
-                "CREATE TABLE omd_report.upgrade (version text, step_code text, phase text,"
-                " started_at timestamptz, ended_at timestamptz, rows_done bigint, error text)"
-            )
-            table = "omd_report.upgrade"
-        else:
-            table = "omd.upgrade_step"
         conn.execute(
-            f"INSERT INTO {table} (version, step_code, phase, started_at, ended_at, error)"
+            "INSERT INTO omd.upgrade_step (version, step_code, phase, started_at, ended_at, error)"
             " VALUES ('9.8.0', 'V999__x', 'backfill', now(), NULL, 'canceled on purpose')"
         )
         [found] = doctor("upgrade", dsn)
         assert found["verdict"] == "warning"
         assert "9.8.0" in found["found"]
         assert "canceled on purpose" in found["found"]
-        conn.execute(f"UPDATE {table} SET ended_at = now(), error = NULL")
+        conn.execute("UPDATE omd.upgrade_step SET ended_at = now(), error = NULL")
         assert [row["verdict"] for row in doctor("upgrade", dsn)] == ["ok"]
 
 
@@ -396,9 +391,9 @@ def test_a_step_that_has_not_ended_is_told(doctor, dsn):
 def test_an_embedded_server_that_trusts_the_network_is_bad(new_home, monkeypatch):
     home = new_home()
     monkeypatch.setenv("OMD_HOME", str(home))
-    assert list(doctor_server.of_embedded()) == []  # it does not run
+    assert list(of_embedded()) == []  # it does not run
     embedded.start(home, version=VERSION, settings=QUICK)
-    [found] = doctor_server.of_embedded()
+    [found] = of_embedded()
     assert (found.verdict.value, found.found) == ("ok", "it listens on its Unix socket only")
 
     dsn = embedded.dsn(home, "postgres")
@@ -408,19 +403,19 @@ def test_an_embedded_server_that_trusts_the_network_is_bad(new_home, monkeypatch
     before = hba.read_text()
     hba.write_text(f"{before}\nhost all all 0.0.0.0/0 trust\n")
     restart(home)
-    [found] = doctor_server.of_embedded()
+    [found] = of_embedded()
     assert found.verdict.value == "bad"
     assert "trusts" in found.found
     assert str(hba) in found.mend
 
     hba.write_text("local all all trust\nhost all all 0.0.0.0/0 scram-sha-256\n")
     restart(home)
-    [found] = doctor_server.of_embedded()
+    [found] = of_embedded()
     assert found.verdict.value == "ok"
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("ALTER SYSTEM SET listen_addresses = ''")
     restart(home)
-    [found] = doctor_server.of_embedded()
+    [found] = of_embedded()
     assert found.found == "it listens on its Unix socket only"
 
 
@@ -439,7 +434,7 @@ def test_the_doctor_asks_for_the_embedded_server(new_home, monkeypatch, doctor):
 
 def test_an_embedded_server_of_somebody_else_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setenv("OMD_HOME", str(tmp_path / "none"))
-    assert list(doctor_server.of_embedded()) == []
+    assert list(of_embedded()) == []
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,8 @@ def test_what_is_within_bounds_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     text = "a: &a {k: [1, 2]}\nb: {<<: *a, c: *a}\nd: " + "[" * 62 + "]" * 62
     file.write_text(text)
-    document, lines = read_document(file)
+    read = read_document(file)
+    document, lines = read.value, read.lines
     assert document["b"] == {"k": [1, 2], "c": {"k": [1, 2]}}
     assert lines["b.c.k[1]"] == 1
     assert problem_of(document) is None
@@ -90,4 +91,4 @@ def test_what_is_within_bounds_is_read(tmp_path: Path) -> None:
     with pytest.raises(lookup("OM030")):
         read_document(file)
     file.write_text(f"a: {'9' * 1000}\nb: 0x{'f' * 998}\nc: '{'9' * 6000}'")
-    assert read_document(file)[0]["a"] == 10**1000 - 1
+    assert read_document(file).value["a"] == 10**1000 - 1

@@ -45,7 +45,7 @@ def read(tmp_path: Path) -> Read:
 def read_document_of(folder: Path, text: str) -> dict[str, Any]:
     file = folder / "back.yaml"
     file.write_text(text, encoding="utf-8")
-    return read_document(file)[0]
+    return read_document(file).value
 
 
 def contract() -> Any:

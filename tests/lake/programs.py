@@ -33,9 +33,9 @@ SCHEMA: dict[str, Any] = {
 
 
 def lake_of(run: Run) -> LakeRun:
-    run._uncommitted = run._uncommitted or LakeRun(run)
-    assert isinstance(run._uncommitted, LakeRun)
-    return run._uncommitted
+    run._reads.uncommitted = run._reads.uncommitted or LakeRun(run)
+    assert isinstance(run._reads.uncommitted, LakeRun)
+    return run._reads.uncommitted
 
 
 def write(run: Run, code: str, ids: list[int], mode: str = "append") -> None:

@@ -156,8 +156,8 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
     room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
     def more(run: omd.Run, spark: SparkSession) -> DataFrame:
-        assert run._load_window is not None
-        assert run._load_window.end_id == 4
+        assert run._reads.window is not None
+        assert run._reads.window.end_id == 4
         assert spark.table("block").count() == spark.table("stg_a").count() == 4
         return spark.sql(
             "SELECT id + 100 AS id, CAST(NULL AS string) AS name, 'theirs' AS omd_record_source,"
@@ -184,7 +184,7 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
     blocks = []
 
     def breaks(run: omd.Run, spark: SparkSession) -> DataFrame:
-        blocks.append(run._load_window)
+        blocks.append(run._reads.window)
         if len(blocks) < 3:
             raise ZeroDivisionError("on purpose")
         return spark.sql("SELECT 0 AS id, 'last' AS name")

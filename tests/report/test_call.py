@@ -268,6 +268,8 @@ def await_count(
         ("register_modul", "omd call omd.register_module"),
         ("omd_lineage.restat", "omd call omd_lineage.restate"),
         ("restate", "omd call omd_lineage.restate"),
+        ("purge_history", "Did you mean 'omd call omd.purge'?"),  # formerly
+        ("omd_lineage.retry", "Did you mean 'omd call omd.retry'?"),
         ("xyzzy", "omd report routine_list"),
         ("ask_for_rollback", ""),  # for rooms
         ("_show_row", ""),

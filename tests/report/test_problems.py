@@ -167,8 +167,7 @@ def test_dead_tasks_are_one_problem_of_their_type(seen: Seen) -> None:
     room = Room(seen.flow.conn)
     room.family()
     room.type("U", max_attempts=1)
-    for number in range(3):
-        room.create(str(number), task_type="U")
+    first, *_ = (room.create(str(number), task_type="U") for number in range(3))
     room.member()
     tasks = room.claim()
     room.complete(tasks, "F", error="ValueError: 4711")
@@ -177,7 +176,9 @@ def test_dead_tasks_are_one_problem_of_their_type(seen: Seen) -> None:
         "TASKS_DEAD", "TASK_TYPE", "F/U",
     )  # fmt: skip
     assert problem["severity"] == "ERROR"
-    assert problem["text"] == "3 are dead: their attempts are used up."
+    assert problem["text"] == (
+        f"3 are dead, the first is task:{first}: their attempts are used up."
+    )
     assert problem["way_out"] == (
         "omd call omd_dispatch.revive_tasks --counted-at now --filter"
         """ '{"statuses": ["DEAD"], "task_types": ["U"], "family_code": "F"}'"""

@@ -14,7 +14,7 @@ import pytest
 import omd
 from delivery.runs import Shop
 from omd.programs.cli.log import since
-from omd.programs.terminal import charts
+from omd.programs.web import charts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

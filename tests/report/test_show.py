@@ -112,3 +112,33 @@ def test_a_topic_that_others_fill_is_shown_without_a_module(
     done = omd_here("show", "topic:dwh.read", "--output", "json", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["topic"] == "dwh.read"
+
+
+def test_a_topic_names_its_readers_and_its_problems(
+    flow: Flow, omd_here: Command, dsn: str
+) -> None:
+    flow.conn.execute(
+        "CREATE TABLE dwh.source (pos timestamptz, id bigint);"
+        "CREATE TABLE dwh.made (id bigint, omd_insert_module_instance_id bigint NOT NULL);"
+        "CREATE VIEW dwh.view AS SELECT s.id FROM dwh.source AS s, pg_sleep(0)"
+        "  WHERE 1 / 0 > 0 AND omd_lineage.in_block(s.pos, s.id);"
+        "CALL omd_lineage.register_topic('dwh.source', p_source_offset => 'CLOCK');"
+        "CALL omd_lineage.register_topic('dwh.made', ARRAY['dwh.source'],"
+        "  p_transforms => ARRAY['dwh.view'])"
+    )
+    source = json.loads(omd_here("show", "dwh.source", "--output", "json", dsn=dsn).stdout)
+    assert (source["reads"], source["read_by"][0]["topic"]) == ([], "dwh.made")
+    flow.conn.execute("INSERT INTO dwh.source VALUES ('2026-01-01', 1)")
+    assert omd_here("run", "dwh.made", dsn=dsn).returncode == 1
+    [problem] = json.loads(omd_here("show", "dwh.made", "--output", "json", dsn=dsn).stdout)[
+        "problems"
+    ]
+    assert problem["problem_code"] == "LAST_RUN_FAILED"
+
+
+def test_a_kind_that_a_command_does_not_take_is_answered_with_show(
+    omd_here: Command, dsn: str
+) -> None:
+    done = omd_here("retry", "task:7", dsn=dsn)
+    assert done.returncode == 2
+    assert "omd show task:7 shows what it is" in done.stderr

@@ -126,7 +126,7 @@ def test_a_commit_that_was_never_recorded_is_found_in_the_log_and_taken_back(
     def half(run: omd.Run) -> None:
         """Extend the log as a commit does, and die before the transaction ends."""
         run.write(spark.range(3, 5))
-        (pending,) = run._uncommitted.delta.values()  # type: ignore[union-attr]
+        (pending,) = run._reads.uncommitted.delta.values()  # type: ignore[union-attr]
         change = DeltaChange("APPEND", pending.added, [])
         number = pending.writes[0][0]
         Delta(pending.location).commit(change, "m_t", run.instance_id, number)

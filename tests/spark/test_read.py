@@ -174,7 +174,7 @@ def test_a_run_that_is_lost_lets_its_snapshot_go(
         run.read(spark, source)
         assert holders(conn) == 1
         conn.execute("CALL omd.module_failure(%s)", [run.instance_id])
-        wait_until(lambda: run._is_lost and holders(conn) == 0)
+        wait_until(lambda: run._lease.is_lost and holders(conn) == 0)
 
 
 def test_a_broken_holder_is_told_and_the_next_read_has_another(
@@ -404,7 +404,7 @@ def test_a_window_must_be_there_and_have_a_zone(
             run.read(spark, source, window="changed_at")
         with pytest.raises(CallerError, match="has no time zone"):
             run.window(end_value=dt.datetime(2013, 7, 1))  # noqa: DTZ001
-        assert run._load_window is None
+        assert run._reads.window is None
         assert run.window(end_value=NOON).start_value is None
 
 

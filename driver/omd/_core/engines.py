@@ -110,8 +110,8 @@ class Engine(Protocol):
         """Hold one moment of a database, for reads of this engine."""
         ...
 
-    def read(self, run: Any, session: Any, table: str | None, **options: Any) -> Any:
-        """Return the rows of a table, a query or the slice of a run."""
+    def read(self, reads: Any, session: Any, table: str | None, **options: Any) -> Any:
+        """Return the rows of a table, a query or the slice of a run, for its `Reads`."""
         self._refuse("reads no rows into Python")
 
     def stamp(self, run: Any, df: Any, **options: Any) -> Any:

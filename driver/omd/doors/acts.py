@@ -61,7 +61,7 @@ class Act:
 def call_function(act: Act) -> Outcome[Any]:
     """Call the function of a Module inside the Module."""
     job = function_named(act.arguments["job"], act.control._permitted)
-    done: Outcome[Any] = act.control._run(
+    done: Outcome[Any] = act.control.run(
         act.code,
         job,
         batch=act.batch or 0,  # it is no part of the Batch that the environment may name

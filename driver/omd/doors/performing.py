@@ -115,30 +115,6 @@ class Performing(Connected):
         """
         if batch is None:
             batch = environment_batch() or 0
-        done: Outcome[T] | Outcome[Any] = self._run(
-            code,
-            job,
-            batch=batch,
-            spark=spark,
-            session=session,
-            lease=lease,
-            rollback_executor=rollback_executor,
-            context=context,
-        )
-        return done
-
-    def _run(  # type: ignore[override] # the options have names here
-        self,
-        code: str,
-        job: Callable[[Run[Self]], Any] | None,
-        *,
-        batch: Batch[Any] | int,
-        spark: SparkSession | None = None,
-        session: Callable[[], Any] | None = None,
-        lease: timedelta | EllipsisType | None = ...,
-        rollback_executor: Callable[[str], object] | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Any:
         if job is None:
             return self._perform(
                 code,
@@ -183,7 +159,54 @@ class Performing(Connected):
             session: makes a session where there is none; it is called when one is needed.
             context: values to add to the execution context.
         """
-        return self._run_batch(code, parent, force, spark, session, context)
+        if self._permitted.sql:
+            await_turn(self, self._wait, batch_code=code, batch_instance_id=instance_of(parent))
+            try:
+                with self._long_call() as link, measured(link) as performed:
+                    ran = ControlCalls(link).run_batch(
+                        code,
+                        parent_batch_instance_id=instance_of(parent),
+                        force=force or None,
+                        execution_context=called(link, context),
+                    )
+                    performed("BATCH", ran.batch_instance_id)
+                status = ran.execution_status_code
+                aborted = status is Status.ABORTED
+                detail = who_runs(self, batch_code=code) if aborted else None
+                [run] = self.report(BatchExecutionLogRow, batch_instance_id=ran.batch_instance_id)
+                return Outcome(
+                    "BATCH", code, ran.batch_instance_id, status, run.reason_code, detail
+                )
+            except NeedsWorker:
+                pass
+        block = self.batch(code, parent=parent, force=force, context=context)
+        try:
+            with block:
+                next_ = self._omd.next_member(block.instance_id)
+                while next_.act == "MEMBER":
+                    problem = self._perform_member(next_, block, spark, session, force)
+                    next_ = self._omd.next_member(
+                        block.instance_id,
+                        member_type=next_.member_type,
+                        member_code=next_.member_code,
+                        problem=problem,
+                    )
+                _require_none(next_.detail)
+        except NotStarted as error:
+            status = status_unbegun(error)
+            detail = one_line(error) if block._reason == "RUNNING" else block._reason
+            instance = block.instance_id
+            return Outcome("BATCH", code, instance, status, block._reason, detail, error=error)
+        except ConnectionFailed:
+            raise
+        except Exception as error:
+            if not block._began:
+                raise
+            failed = isinstance(error, MembersFailed)
+            detail = str(error).replace("\n", "; ") if failed else one_line(error)
+            instance, status = block.instance_id, Status.FAILED
+            return Outcome("BATCH", code, instance, status, None, detail, error=error)
+        return Outcome("BATCH", code, block.instance_id, Status.SUCCEEDED)
 
     def _perform(
         self,
@@ -252,64 +275,6 @@ class Performing(Connected):
         """Return why it is not S, where it runs with who runs it."""
         return who_runs(self, module_code=code) or detail if detail == "RUNNING" else detail
 
-    def _run_batch(
-        self,
-        code: str,
-        parent: Batch[Any] | int | None,
-        force: bool,
-        spark: SparkSession | None,
-        session: Callable[[], Any] | None,
-        context: Mapping[str, Any] | None,
-    ) -> Outcome[Any]:
-        if self._permitted.sql:
-            await_turn(self, self._wait, batch_code=code, batch_instance_id=instance_of(parent))
-            try:
-                with self._long_call() as link, measured(link) as performed:
-                    ran = ControlCalls(link).run_batch(
-                        code,
-                        parent_batch_instance_id=instance_of(parent),
-                        force=force or None,
-                        execution_context=called(link, context),
-                    )
-                    performed("BATCH", ran.batch_instance_id)
-                status = ran.execution_status_code
-                aborted = status is Status.ABORTED
-                detail = who_runs(self, batch_code=code) if aborted else None
-                [run] = self.report(BatchExecutionLogRow, batch_instance_id=ran.batch_instance_id)
-                return Outcome(
-                    "BATCH", code, ran.batch_instance_id, status, run.reason_code, detail
-                )
-            except NeedsWorker:
-                pass
-        block = self.batch(code, parent=parent, force=force, context=context)
-        try:
-            with block:
-                next_ = self._omd.next_member(block.instance_id)
-                while next_.act == "MEMBER":
-                    problem = self._perform_member(next_, block, spark, session, force)
-                    next_ = self._omd.next_member(
-                        block.instance_id,
-                        member_type=next_.member_type,
-                        member_code=next_.member_code,
-                        problem=problem,
-                    )
-                _require_none(next_.detail)
-        except NotStarted as error:
-            status = status_unbegun(error)
-            detail = one_line(error) if block._reason == "RUNNING" else block._reason
-            instance = block.instance_id
-            return Outcome("BATCH", code, instance, status, block._reason, detail, error=error)
-        except ConnectionFailed:
-            raise
-        except Exception as error:
-            if not block._began:
-                raise
-            failed = isinstance(error, MembersFailed)
-            detail = str(error).replace("\n", "; ") if failed else one_line(error)
-            instance, status = block.instance_id, Status.FAILED
-            return Outcome("BATCH", code, instance, status, None, detail, error=error)
-        return Outcome("BATCH", code, block.instance_id, Status.SUCCEEDED)
-
     def _perform_member(
         self,
         member: NextMemberRow,
@@ -322,7 +287,7 @@ class Performing(Connected):
         code = member.member_code or ""
         try:
             if member.member_type == "BATCH":
-                done = self._run_batch(code, batch, force, spark, session, None)
+                done = self.run_batch(code, parent=batch, force=force, spark=spark, session=session)
             else:
                 done = batch.run(code, spark=spark, session=session)
         except ConnectionFailed:

@@ -25,7 +25,7 @@ from omd.tables.names import below
 from omd.tables.run import LakeRun, lake_run
 
 if TYPE_CHECKING:
-    from omd.rooms.control.engine_block import EngineBlock
+    from omd.rooms.control.reads import Reads
     from omd.rooms.control.rows import ModuleDefinitionRow
     from omd.rooms.control.run import Run
 
@@ -117,7 +117,7 @@ def rewrite(
     run: Run, lake: LakeRun, code: str, undo: DeltaUndo, array: Sequence[int]
 ) -> tuple[int, int, list[DeltaFile]]:
     """Write the rows of mixed files that are of other runs."""
-    spark = run._spark
+    spark = run._reads.spark
     if spark is None:
         raise NoRollbackExecutor(
             f"module {run} must rewrite files of {code} and has no session",
@@ -169,7 +169,7 @@ def _rows(spark: SparkSession, table: Delta, files: Sequence[DeltaFile]) -> Data
 
 
 def read(
-    run: EngineBlock,
+    reads: Reads,
     spark: SparkSession,
     code: str,
     *,
@@ -184,13 +184,13 @@ def read(
         columns: read only these.
         window: only the live rows that the runs in the load window have stamped.
     """
-    lake = lake_run(run)
+    lake = lake_run(reads.run)
     instances: list[int] | None = None
     if window:
-        span = run._load_window
+        span = reads.window
         if span is None:
             raise CallerError(
-                f"{run} has no load window yet", hint=f'Call run.window(table="{code}").'
+                f"{reads.run} has no load window yet", hint=f'Call run.window(table="{code}").'
             )
         instances = lake.window_instances(code, span)
         as_of = span.end_value

@@ -28,7 +28,7 @@ from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 
 if TYPE_CHECKING:
     from omd.rooms.control.connection import Connection
-    from omd.rooms.control.engine_block import EngineBlock
+    from omd.rooms.control.reads import Reads
     from omd.rooms.control.run import Run
 
 EVENT_DATETIME = "omd_event_datetime"
@@ -40,7 +40,7 @@ _COMMITS = ("commit_datetime", "sequence_number")  # the position of rows in a l
 
 
 def read(
-    run: EngineBlock,
+    reads: Reads,
     spark: SparkSession,
     table: str | None = None,
     *,
@@ -53,7 +53,7 @@ def read(
     **options: object,
 ) -> DataFrame:
     """Return a table, or a query, of the database of a run; see `omd.Run.read`."""
-    kind = None if table is None or "url" in options else _lake_format(run, table, format)
+    kind = None if table is None or "url" in options else _lake_format(reads, table, format)
     if kind is not None:
         if query is not None or predicates is not None or options:
             raise CallerError(f"the lake table {table} takes only columns, window and as_of")
@@ -63,25 +63,25 @@ def read(
                 hint="run.window(table=…), then run.read(spark, table, window=True).",
             )
         rows: DataFrame = _lake(kind).read(
-            run, spark, table, as_of=as_of, columns=columns, window=bool(window)
+            reads, spark, table, as_of=as_of, columns=columns, window=bool(window)
         )
         return rows
     if as_of is not None or window is True:
         raise CallerError("as_of and window=True are for lake tables", hint="Name the format.")
-    url = str(options.get("url") or run.dsn)
+    url = str(options.get("url") or reads.dsn)
     given = {
         **options,
         "url": url,
         "table": table,
         "query": query,
         "predicates": None if predicates is None else json.dumps(list(predicates)),
-        **({} if not window else _window(run, window)),
+        **({} if not window else _window(reads, window)),
     }
     settings = {name: str(value) for name, value in given.items() if value is not None}
     if "snapshot" not in settings:
-        settings["snapshot"] = run.snapshot(url)
-        if run._block is not None and url == run.dsn:
-            settings["block"] = run._block
+        settings["snapshot"] = reads.snapshot(url)
+        if reads.block is not None and url == reads.dsn:
+            settings["block"] = reads.block
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     source = OmdDataSource(settings)
     relation = source.relation()
@@ -93,13 +93,13 @@ def read(
     )
 
 
-def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | None:
+def _lake_format(reads: Reads, table: str, format_: str | None) -> str | None:
     """Return the format of a table whose files OMD commits: Modules tell it, or the caller."""
     if format_ is None and len(parts(table)) not in (2, 3):
         return None  # no Module can load it by such a name
     if format_ is not None and format_.upper() == POSTGRES:
         return None
-    row = LakeCalls(run._control._link).find_table(table, table_format_code=format_)
+    row = LakeCalls(reads.run._control._link).find_table(table, table_format_code=format_)
     return row.table_format_code if row.table_format_code in _LAKES else None
 
 
@@ -115,12 +115,12 @@ def _lake(format_: str) -> Any:
         ) from error
 
 
-def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
+def _window(reads: Reads, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
     """Return the options that hold the load window of the run."""
-    window = run._load_window
+    window = reads.window
     if window is None:
         raise CallerError(
-            f"module {run} has no load window yet",
+            f"module {reads.run} has no load window yet",
             hint="Call run.window(end_value=…, end_id=…) first.",
         )
     time_column, id_column = (columns, None) if isinstance(columns, str) else columns

@@ -95,9 +95,9 @@ def transform(run: StepRun) -> None:
     Raises:
         TransformUnfit: a transform can't be found, or returns no DataFrame.
     """
-    spark = run._spark
+    spark = run._reads.spark
     if spark is None:
-        spark = run._spark = session()
+        spark = run._reads.spark = session()
         run.attach(spark)
     topic = run.definition
     with _one_at_a_time, _views(run, spark):

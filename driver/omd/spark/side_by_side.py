@@ -11,14 +11,14 @@ from pyspark.sql import SparkSession
 from omd.spark.sessions import active
 
 if TYPE_CHECKING:
-    from omd.rooms.control.engine_block import EngineBlock
+    from omd.rooms.control.reads import Reads
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def side_by_side(
-    run: EngineBlock,
+    reads: Reads,
     spark: SparkSession,
     at_once: int,
     things: Iterable[T],
@@ -27,7 +27,7 @@ def side_by_side(
     """Call a function with each of several things; return its answers in their order.
 
     Args:
-        run: the run that does it; the first failure cancels it.
+        reads: those of the run that does it; the first failure cancels its jobs.
         at_once: how many calls there are at the same time.
         things: what it is called with.
         work: the function.
@@ -36,12 +36,12 @@ def side_by_side(
     if min(at_once, len(all_of_them)) < 2:
         answers = []
         for thing in all_of_them:
-            run.check()
+            reads.run._lease.check()
             answers.append(work(thing))
         return answers
 
     def attached(thing: T) -> R:
-        run.attach(spark)
+        reads.attach(spark)
         with active(spark):
             return work(thing)
 
@@ -52,7 +52,7 @@ def side_by_side(
             done.result()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        run._cancel()  # otherwise the others would work to their end
+        reads.cancel()  # otherwise the others would work to their end
         raise
     finally:
         pool.shutdown()

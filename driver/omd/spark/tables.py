@@ -35,7 +35,7 @@ from omd.tables.schema import FIELD_ID, UnknownType, spark_schema
 from omd.tables.undo import Undo
 
 if TYPE_CHECKING:
-    from omd.rooms.control.engine_block import EngineBlock, LoadWindow
+    from omd.rooms.control.reads import LoadWindow, Reads
     from omd.rooms.control.run import Run
     from omd.tables.delta import DeltaFile
     from omd.tables.delta_undo import DeltaUndo
@@ -139,12 +139,12 @@ def roll_back(run: Run, instances: Sequence[int]) -> None:
     lake = lake_run(run)
 
     def rewrite_with(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten[DataFile]:
-        if run._spark is None:
+        if run._reads.spark is None:
             raise NoRollbackExecutor(
                 f"module {run} must rewrite files of {table.code} and has no session",
                 hint="Pass spark=… to batch.module() or omd.connect().",
             )
-        return rewrite(run, run._spark, lake, table, undo, array)
+        return rewrite(run, run._reads.spark, lake, table, undo, array)
 
     def rewrite_delta(code: str, undo: DeltaUndo, array: Sequence[int]) -> Rewritten[DeltaFile]:
         from omd.spark import delta  # the extra delta is needed
@@ -214,7 +214,7 @@ def written_again(run: Run, table: LakeTable, rows: DataFrame) -> Rewritten[Data
 
 
 def read(
-    run: EngineBlock,
+    reads: Reads,
     spark: SparkSession,
     code: str,
     *,
@@ -229,10 +229,10 @@ def read(
         columns: read only these.
         window: only the live rows that the runs in the load window have stamped.
     """
-    lake = lake_run(run)
+    lake = lake_run(reads.run)
     try:
         if window:
-            return _read_window(run, lake, spark, code, columns)
+            return _read_window(reads, lake, spark, code, columns)
         table, snapshot = lake.held(code, as_of)
         plan = plan_read(table.io, table.metadata, snapshot)
         files = plan.files
@@ -241,14 +241,14 @@ def read(
             files = pending.over(files)
         return _selected(spark, plan, files, columns)
     except LakeTableUnreadable:
-        rows = _read_native(run, lake, spark, code, as_of, window)
+        rows = _read_native(reads, lake, spark, code, as_of, window)
         if rows is None:
             raise
     return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
 
 
 def _read_native(
-    run: EngineBlock,
+    reads: Reads,
     lake: LakeRun,
     spark: SparkSession,
     code: str,
@@ -258,7 +258,7 @@ def _read_native(
     """Read a table through the native jar of its format; None where the session has none."""
     instances: list[int] | None = None
     if window:
-        table, snapshot, instances = lake.in_window(code, _span(run, code))
+        table, snapshot, instances = lake.in_window(code, _span(reads, code))
     else:
         table, snapshot = lake.held(code, as_of)
     name = parts(table.code)
@@ -294,24 +294,26 @@ def _selected(
 
 
 def _read_window(
-    run: EngineBlock,
+    reads: Reads,
     lake: LakeRun,
     spark: SparkSession,
     code: str,
     columns: Sequence[str] | None,
 ) -> DataFrame:
     """Return the rows of the load window, as of its end, or of now if that has expired."""
-    table, snapshot, instances = lake.in_window(code, _span(run, code))
+    table, snapshot, instances = lake.in_window(code, _span(reads, code))
     column = lake.module_of(table.code).insert_instance_column
     plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
     rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
     return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
 
 
-def _span(run: EngineBlock, code: str) -> LoadWindow:
-    if run._load_window is None:
-        raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
-    return run._load_window
+def _span(reads: Reads, code: str) -> LoadWindow:
+    if reads.window is None:
+        raise CallerError(
+            f"{reads.run} has no load window yet", hint=f'Call run.window(table="{code}").'
+        )
+    return reads.window
 
 
 def _without_id(df: DataFrame, name: str) -> dict[str, Any]:

@@ -208,10 +208,10 @@ def _compact_iceberg(
 
 def session_of(run: Run) -> SparkSession:
     """Return the session that rewrites files; one is started if there is none."""
-    if run._spark is None:
-        run._spark = run._control._engines[SPARK].session(is_brief=True, quiet=True)
-    run.attach(run._spark)
-    return run._spark
+    if run._reads.spark is None:
+        run._reads.spark = run._control._engines[SPARK].session(is_brief=True, quiet=True)
+    run.attach(run._reads.spark)
+    return run._reads.spark
 
 
 def _folder(control: Connection, code: str) -> str:

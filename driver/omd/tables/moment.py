@@ -17,7 +17,7 @@ from omd.tables.elsewhere import Elsewhere, catalog_name
 from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
-    from omd.rooms.control.engine_block import LoadWindow
+    from omd.rooms.control.reads import LoadWindow
     from omd.rooms.control.run import Run
 
 

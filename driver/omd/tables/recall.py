@@ -109,10 +109,10 @@ def _without_run(control: Blocks, instances: Sequence[int], act: Callable[[Link]
 def _rewrite(run: Run, lake: LakeRun) -> Rewrite:
     def rewrite(table: LakeTable, undo: Undo, instances: Sequence[int]) -> Rewritten[DataFile]:
         engine = run._control._engines[SPARK]
-        if run._spark is None:
-            run._spark = engine.session(is_brief=True, quiet=True)
+        if run._reads.spark is None:
+            run._reads.spark = engine.session(is_brief=True, quiet=True)
         files: Rewritten[DataFile] = engine.rewrite_files(
-            run, run._spark, lake, table, undo, instances
+            run, run._reads.spark, lake, table, undo, instances
         )
         return files
 

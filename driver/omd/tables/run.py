@@ -74,9 +74,9 @@ class Unstaged(StateError):  # noqa: N818 - it never leaves the driver
 def lake_run(run: Any) -> LakeRun:
     """Return the lake tables of a run; they are its own until it ends."""
     with _lock:  # several threads of a job may write at the same time
-        if run._uncommitted is None:
-            run._uncommitted = LakeRun(run)
-        lake: LakeRun = run._uncommitted
+        if run._reads.uncommitted is None:
+            run._reads.uncommitted = LakeRun(run)
+        lake: LakeRun = run._reads.uncommitted
     return lake
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.rooms.control.engine_block import LoadWindow
+from omd.rooms.control.reads import LoadWindow
 from omd.rooms.lake.calls import LakeCalls
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
--- This is the only place that decides whether the server is known; omd doctor asks it too. It
+-- This is the only place that decides whether the server is known; omd_report.server_problems asks it too. It
 -- compares too, so that it says the right thing before anybody has settled, and on a standby.
 
 CREATE OR REPLACE FUNCTION omd.server_is_known()
@@ -23,7 +23,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.server_is_known IS
-'For the driver: '
+'For rooms: '
 'Returns whether the installation stands on the server and under the OID that it is known on, or '
 'somebody has confirmed the change. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd.server_is_known TO omd_reader;

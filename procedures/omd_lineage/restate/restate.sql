@@ -84,9 +84,10 @@ END
 $restate$;
 
 COMMENT ON PROCEDURE omd_lineage.restate IS
-'Takes the blocks of a range of the topic p_topic again, in order. Each is a step of its own that '
-'first undoes the former one; in PostgreSQL both are one commit. The offset stays. p_from: start '
-'of the range, exclusive: rows at p_from itself are not in it, unless p_including_from says so. '
+'Takes the blocks of a range of the topic p_topic again, in order (a backfill). Each is a step of '
+'its own that first undoes the former one; in PostgreSQL both are one commit. The offset stays. '
+'p_from: start of the range, exclusive: rows at p_from itself are not in it, unless '
+'p_including_from says so. '
 'p_to: end of the range, inclusive; a block that holds one position of the range is taken as a '
 'whole. p_cascade: all topics downstream take the same range again, each after those that it '
 'depends on; the topic may be a source then. A RELOAD reloads. A topic with p_merge_key or '

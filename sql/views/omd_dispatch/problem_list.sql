@@ -11,9 +11,13 @@ SELECT
     format('tasks of %s/%s', d.family_code, d.task_type) AS subject,
     d.oldest AS since,
     format(
-        '%s%s are dead: their attempts are used up.',
+        CASE d.dead
+            WHEN 1 THEN '1 is dead, task:%3$s: its attempts are used up.'
+            ELSE '%1$s%2$s are dead, the first is task:%3$s: their attempts are used up.'
+        END,
         d.dead,
-        CASE WHEN NOT d.is_all THEN ' or more' END
+        CASE WHEN NOT d.is_all THEN ' or more' END,
+        d.task_ids[1]
     ) AS text,
     format(
         'omd call omd_dispatch.revive_tasks --counted-at now --filter %s',

@@ -83,7 +83,7 @@ class Appender:
         """Commit some files as a run; return it, and what the commit alone took."""
         run = self.control.module(self.module)
         run.__enter__()
-        lake = run._uncommitted = LakeRun(run)
+        lake = run._reads.uncommitted = LakeRun(run)
         table = lake.table(self.code)
         number, _ = lake.announce(table.code, table.metadata.location)
         added = [self.file(run.instance_id, n) for n in range(files)]

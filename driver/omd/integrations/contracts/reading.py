@@ -60,7 +60,7 @@ def read_contract(
 def _read(path: Path, contract_format: str, notes: Notes) -> tuple[Draft, str]:
     """Return the draft of a contract, and the name of the whole."""
     if contract_format == "odcs":
-        contract, _ = read_document(path)
+        contract = read_document(path).value
         notes.document = contract
         draft = read_odcs(contract, notes)
         given = [str(contract.get(word) or "") for word in ("id", "name", "dataProduct")]

@@ -126,7 +126,7 @@ def _signature(link: Link, named: str) -> Signature:
     Raises:
         CallerError: there is none of this name.
     """
-    from omd._core import catalogue
+    from omd._core import catalogue, former
     from omd._core.errors import CallerError
 
     routine = named if "." in named else f"{_SCHEMA}.{named}"
@@ -134,10 +134,10 @@ def _signature(link: Link, named: str) -> Signature:
     if signature is not None:
         return signature
     known = catalogue.routines(link)
-    last = routine.rpartition(".")[2].lower()
-    question = meant(routine, known, "omd call") or _either(
-        f"'omd call {name}'" for name in known if name.rpartition(".")[2] == last
-    )
+    now, last = former.names().get(routine), routine.rpartition(".")[2].lower()
+    same = [now] if now in known else [n for n in known if n.rpartition(".")[2] == last]
+    ways = _either(f"'omd call {name}'" for name in same)
+    question = ways if now in known else meant(routine, known, "omd call") or ways
     raise CallerError(
         f"there is no public routine {routine}",
         hint=question or "omd report routine_list --where is_public=true",

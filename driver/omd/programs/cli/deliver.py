@@ -50,7 +50,8 @@ def _document(
         return None
     from omd.programs.terminal.yaml_file import read_document
 
-    return read_document(path)[0]
+    document: dict[str, Any] = read_document(path).value
+    return document
 
 
 @click.command()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from omd._core import packages, versions
-from omd.programs.cli import doctor_health, doctor_server
+from omd.programs.cli import doctor_health
 from omd.programs.cli.common import connect, dsn_option
-from omd.programs.cli.findings import SHOWN, Finding, Verdict, more
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import output_option
 from omd.programs.terminal.tables import render
@@ -35,6 +35,25 @@ _ROLES = (
 )
 
 _PROBE = 5.0  # seconds that a probe waits
+
+
+class Verdict(str, Enum):
+    """What the doctor says about one thing."""
+
+    OK = "ok"
+    MISSING = "missing"  # needed by an optional part only
+    WARNING = "warning"  # it works, and somebody should know
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing the doctor looked at, and how to mend it."""
+
+    check: str
+    verdict: Verdict
+    found: str
+    mend: str = ""
 
 
 class _Doctor(click.Command):
@@ -96,7 +115,7 @@ def doctor(
         return doctor_health.tell(dsn, port, _PROBE if timeout is None else timeout)
     if port is not None or timeout is not None:
         raise click.UsageError("--port and --timeout are for --health.")
-    around = [_package(), _command(), *_packages(), *doctor_server.of_embedded(), _java()]
+    around = [_package(), _command(), *_packages(), *of_embedded(), _java()]
     findings = [*_database(dsn), *around]
     if output == "table":
         _tell(findings)
@@ -154,35 +173,17 @@ def _database(dsn: str) -> Iterator[Finding]:
                 "server version", Verdict.BAD, f"PostgreSQL {major}", "Use PostgreSQL 15 to 18."
             )
         with pinned(conn):
-            yield from list(doctor_server.of_server(conn))
+            yield _pooler(conn)
+            yield _standby(conn)
         installation = _installation(conn)
         yield installation
-        if installation.found != _NONE:
-            yield from doctor_server.of_installation(conn)
         with pinned(conn):
             yield from _roles(conn)
-        if installation.verdict is Verdict.OK:
-            with pinned(conn):
-                yield from _schemas(conn)
-                yield _statistics(conn)
-            with suppress(psycopg.errors.InsufficientPrivilege):  # of a user without our roles
-                with pinned(conn):
-                    yield _who_runs(conn)
-                with pinned(conn):
-                    yield from _readiness(conn)
-                with pinned(conn):
-                    yield from _sources(conn)
-                with pinned(conn):
-                    yield from _openlineage(conn)
-                with pinned(conn):
-                    yield from _sinks(conn)
-                with pinned(conn):
-                    yield _history(conn)
-                with pinned(conn):
-                    yield from _sessions(conn)
-            # Who may not run Modules reads no rows of theirs.
+        if installation.found != _NONE:
+            for whole, statement, fine in _ASKED:
+                yield from _findings(conn, whole, statement, fine)
             with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
-                yield from list(_left_rows(conn))
+                yield _compiled_plans(conn)
 
 
 _NONE = "none in this database"
@@ -203,8 +204,10 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
             try:
                 is_behind = installer.needs_install(conn)
             except NewerInstalled:
-                if versions.refusal(versions.mine(), version) is not None:
-                    raise
+                refused = versions.refusal(versions.mine(), version)
+                if refused is not None:
+                    mend = (refused.hint or "").removeprefix("Run: ")
+                    return Finding("installation", Verdict.BAD, refused.message, mend)
                 # The database is upgraded first, and then the programs.
                 text = f"omd {version}, newer than this package"
                 return Finding("installation", Verdict.OK, text)
@@ -247,226 +250,235 @@ def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         )
 
 
-def _schemas(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """Whether models can be deployed; a database that was copied or restored lacks the grant."""
-    row = conn.execute(
-        "SELECT coalesce(pg_catalog.has_database_privilege(pg_catalog.to_regrole('omd_owner'),"
-        " pg_catalog.current_database(), 'CREATE'), true),"
-        " pg_catalog.quote_ident(pg_catalog.current_database())"
-    ).fetchone()
-    if row is not None and not row[0]:
-        yield Finding(
-            "schemas",
-            Verdict.WARNING,
-            "omd_owner may not create any in this database, so no model can be deployed",
-            f"GRANT CREATE ON DATABASE {row[1]} TO omd_owner;",
-        )
-
-
-def _statistics(conn: psycopg.Connection[Any]) -> Finding:
-    """Whether lineage can tell which writers of a table are at work."""
-    row = conn.execute(
-        "SELECT pg_catalog.pg_has_role('omd_owner', 'pg_read_all_stats', 'MEMBER')"
-    ).fetchone()
-    if row is None or row[0]:
-        return Finding("statistics", Verdict.OK, "omd_owner sees since when other roles write")
-    return Finding(
-        "statistics",
-        Verdict.WARNING,
-        "omd_owner can't see since when other roles work, so a topic of lineage waits for every "
-        "writer of its base table, and a run in the database whose statement was broken off lives "
-        "for a day while its connection is open",
-        "As a superuser:  GRANT pg_read_all_stats TO omd_owner;",
-    )
-
-
-_POWERFUL = """
-WITH started AS (
-    (SELECT started_by FROM omd.module_instance ORDER BY module_instance_id DESC LIMIT 1000)
-    UNION
-    (SELECT started_by FROM omd.batch_instance ORDER BY batch_instance_id DESC LIMIT 1000)
+# What the database knows: where all of it stands; a statement with check, severity, what is found
+# and how to mend it; and of each check what is true where nothing is found.
+_ASKED: Sequence[tuple[str, str, Mapping[str, str]]] = (
+    (
+        "server_problems",
+        "SELECT subject, severity, text, way_out FROM omd_report.server_problems",
+        {
+            "durability": "what is committed survives a crash",
+            "server known": (
+                "this is the server that the database knows; a snapshot of a disk that was restored"
+                " looks like a restart: CALL omd.skip_ids() then"
+            ),
+            "replica identity": "each published table of a Module can be updated and deleted from",
+            "upgrade": "nothing was left in the middle",
+            "schemas": "omd_owner may create those of models",
+            "statistics": "omd_owner sees since when other roles write",
+            "who runs": "no powerful role, neither you nor in the last runs",
+        },
+    ),
+    (
+        "readiness",
+        """SELECT 'readiness', severity, module_code || ': ' || problem, command
+             FROM omd_report.readiness""",
+        {"readiness": "a failure of any active Module can be undone"},
+    ),
+    (
+        "problems",  # the call notes there what it finds
+        """SELECT 'rows of dead runs', 'WARNING',
+                  format('%s: Module Instance %s was declared dead, and %s rows of it are in its'
+                         ' target: its process wrote on after its rollback', module_code,
+                         module_instance_id, concat(row_count, CASE row_count WHEN 1000
+                                                                   THEN ' or more' END)),
+                  format('CALL omd.set_next_run_indicator(''R'', p_module_instance_id => %s);'
+                         '  then start the Module', module_instance_id)
+             FROM omd.find_left_rows()""",
+        {"rows of dead runs": "none that this user can see in the targets of their Modules"},
+    ),
+    (
+        "sources",
+        """SELECT 'source', 'WARNING', source || ': ' || problem, 'omd report sources'
+             FROM omd_report.sources WHERE problem IS NOT NULL""",
+        {},
+    ),
+    (
+        "event_sinks",
+        """SELECT 'sink', severity, object_key || ': ' || text, 'omd report event_sinks'
+             FROM omd_report.problems WHERE object_kind = 'SINK'""",
+        {},
+    ),
+    (
+        "openlineage_problems",
+        """SELECT 'openlineage', 'WARNING', code || ': ' || problem, command
+             FROM omd_report.openlineage_problems""",
+        {},
+    ),
+    (
+        "dispatch_sessions",
+        """SELECT 'sessions', 'OK', format('%s workers with %s slots need %s of %s: four a worker,'
+                  ' and one a slot', workers, slots, sessions, available), ''
+             FROM omd_report.dispatch_sessions WHERE NOT is_too_many""",
+        {},
+    ),
+    (
+        "history",
+        """SELECT 'history', 'OK',
+                  CASE WHEN bool_and(is_purged)
+                      THEN format('kept for %s, purged next at %s: ', min(keep), min(next_time))
+                      ELSE format('kept for ever. With a keep of %s, ',
+                                  coalesce(min(keep), interval '90 days'))
+                  END || coalesce(
+                      'a purge would delete at most ' || string_agg(
+                          concat(old_rows, CASE old_rows WHEN 1000 THEN ' or more' END,
+                                 ' of ', table_code,
+                                 CASE WHEN NOT needs_keep THEN ' that nobody needs' END),
+                          ', ' ORDER BY needs_keep DESC, table_code) FILTER (WHERE old_rows > 0),
+                      'nothing is older'),
+                  CASE WHEN NOT bool_and(is_purged) THEN min(command)
+                      || ';  then, as a role with omd_admin: omd worker --group ADMIN'
+                  END
+             FROM omd_report.history""",
+        {},
+    ),
 )
-SELECT r.rolname, p.power
-  FROM pg_catalog.pg_roles AS r
- CROSS JOIN LATERAL (
-    SELECT CASE
-        WHEN r.rolsuper THEN 'superuser'
-        WHEN r.rolcreaterole THEN 'may create roles'
-        WHEN pg_catalog.pg_has_role(r.oid, 'omd_owner', 'MEMBER') THEN 'member of omd_owner'
-        WHEN pg_catalog.pg_has_role(r.oid, 'pg_execute_server_program', 'MEMBER')
-            THEN 'may execute programs on the server'
-        WHEN pg_catalog.pg_has_role(r.oid, 'pg_write_server_files', 'MEMBER')
-            THEN 'may write files on the server'
-    END AS power
- ) AS p
- WHERE p.power IS NOT NULL
-   AND (r.rolname OPERATOR(pg_catalog.=) session_user
-        -- Who has taken on another role is "login as role", and a statement may reset that.
-        OR EXISTS (SELECT FROM started AS s
-                    WHERE s.started_by OPERATOR(pg_catalog.=) r.rolname
-                       OR pg_catalog.starts_with(
-                           s.started_by, r.rolname OPERATOR(pg_catalog.||) ' as ')))
- ORDER BY r.rolname
+_SHOWN = 10  # findings of one check
+_PATIENCE = 30  # seconds
+
+
+def _findings(
+    conn: psycopg.Connection[Any], whole: str, statement: str, fine: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield what a statement finds, errors first."""
+    import psycopg
+
+    from omd.programs.install import pinned
+
+    try:
+        with pinned(conn):
+            conn.execute(f"SET LOCAL statement_timeout = '{_PATIENCE}s'".encode())
+            rows = conn.execute(_FIRST.format(statement, _SHOWN).encode()).fetchall()
+    except psycopg.errors.QueryCanceled:
+        for check in fine:
+            text = f"not known after {_PATIENCE} s, so much is there"
+            yield Finding(check, Verdict.WARNING, text, f"omd report {whole}")
+        return
+    # Who lacks our roles, a database of before, a standby: that is said above.
+    except (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.UndefinedTable,
+        psycopg.errors.ReadOnlySqlTransaction,
+    ):
+        return
+    for check, text in fine.items():
+        if not any(row[0] == check for row in rows):
+            yield Finding(check, Verdict.OK, text)
+    for check, severity, fact, mend, number, count in rows:
+        verdict = {"ERROR": Verdict.BAD, "OK": Verdict.OK}.get(severity, Verdict.WARNING)
+        yield Finding(check, verdict, fact, mend or "")
+        if number == _SHOWN < count:
+            text = f"and {count - _SHOWN:,} problems more"
+            yield Finding(check, verdict, text, f"omd report {whole}")
+
+
+_FIRST = """
+SELECT r.*
+  FROM (SELECT f.*,
+               row_number() OVER (PARTITION BY f.checked ORDER BY f.severity, f.found) AS number,
+               count(*) OVER (PARTITION BY f.checked)
+          FROM ({}) AS f (checked, severity, found, mend)) AS r
+ WHERE r.number <= {}
+ ORDER BY r.checked, r.number
 """
 
 
-def _who_runs(conn: psycopg.Connection[Any]) -> Finding:
-    """Whether the SQL that an administrator registers would run with more rights than it needs."""
-    powers = [f"{name}: {power}" for name, power in conn.execute(_POWERFUL)]
-    if not powers:
-        return Finding("who runs", Verdict.OK, "no powerful role, neither you nor in the last runs")
+def _compiled_plans(conn: psycopg.Connection[Any]) -> Finding:
+    """Whether the server compiles the plans of the views over all rooms, which takes seconds.
+
+    No catalogue has the cost of a plan, and the settings are those of the session.
+    """
+    view = "omd_report.work"
+    [(bound, database)] = conn.execute(
+        "SELECT CASE WHEN pg_jit_available() THEN current_setting('jit_above_cost')::float8 END,"
+        "  quote_ident(current_database())"
+    ).fetchall()
+    [(plan,)] = conn.execute("EXPLAIN (FORMAT JSON) SELECT * FROM omd_report.work").fetchall()
+    if bound is None or bound < 0 or plan[0]["Plan"]["Total Cost"] <= bound:
+        return Finding("jit", Verdict.OK, f"the server compiles no plan of {view}")
     return Finding(
-        "who runs",
+        "jit",
         Verdict.WARNING,
-        f"{', '.join(powers)}. What omd_admin registers (executable, before_sql, after_sql, views, "
-        "rollback templates) runs with the rights of the role that runs it",
-        "Run loads as a role of their own:  CREATE ROLE loader LOGIN IN ROLE omd_runner;",
+        f"the server compiles the plan of {view} for each look, which takes seconds",
+        "For who reads the views of OMD: ALTER ROLE … SET jit = off; or for all:"
+        f" ALTER DATABASE {database} SET jit = off;",
     )
 
 
-_PATIENCE = timedelta(seconds=30)
+def _pooler(conn: psycopg.Connection[Any]) -> Finding:
+    """Whether somebody else answers at the other end of the connection: its PID is another one."""
+    [(pid,)] = conn.execute("SELECT pg_catalog.pg_backend_pid()").fetchall()
+    if pid == conn.info.backend_pid:
+        return Finding("pooler", Verdict.OK, "none, this is the server itself")
+    mode = os.environ.get("OMD_POOLER", "auto").lower()
+    if mode == "session":
+        return Finding("pooler", Verdict.OK, "there is one, in session mode as OMD_POOLER says")
+    return Finding(
+        "pooler",
+        Verdict.WARNING,
+        f"there is one, and OMD_POOLER is {mode}: programs ask again and again instead of"
+        " listening, and what needs a session of its own is refused",
+        "Programs that run for long, and omd install: name the server itself in OMD_DSN. If the"
+        " pooler gives each client a session: OMD_POOLER=session",
+    )
 
 
-def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """What would show only after the first failure of a Module, errors first."""
+def _standby(conn: psycopg.Connection[Any]) -> Finding:
+    """Whether this server takes writes."""
+    [(in_recovery, standbys)] = conn.execute(
+        "SELECT pg_catalog.pg_is_in_recovery(),"
+        "  (SELECT pg_catalog.count(*) FROM pg_catalog.pg_stat_replication)"
+    ).fetchall()
+    if not in_recovery:
+        followers = f", {standbys} standby servers follow it" if standbys else ""
+        return Finding("standby", Verdict.OK, f"none, this server takes writes{followers}")
+    return Finding(
+        "standby",
+        Verdict.WARNING,
+        "this is one: reports work here, and nothing can be started or changed",
+        "Name the primary in OMD_DSN; libpq finds it among several hosts:"
+        " host=a,b target_session_attrs=read-write",
+    )
+
+
+_HOSTS = """
+SELECT pg_catalog.count(*)
+  FROM pg_catalog.pg_hba_file_rules AS r
+ WHERE r.type OPERATOR(pg_catalog.<>) 'local' AND r.auth_method OPERATOR(pg_catalog.=) 'trust'
+"""
+
+
+def of_embedded() -> Iterator[Finding]:
+    """Look at the embedded server, if it runs: it trusts whoever reaches it."""
     import psycopg
 
-    everything = "SELECT * FROM omd_report.readiness ORDER BY severity, module_code;"
-    try:
-        with conn.transaction():
-            conn.execute(
-                "SELECT pg_catalog.set_config('statement_timeout', %s, true)",
-                [str(_PATIENCE // timedelta(milliseconds=1))],
-            )
-            rows = conn.execute(
-                "SELECT module_code, severity, problem, command, pg_catalog.count(*) OVER ()"
-                "  FROM omd_report.readiness ORDER BY severity, module_code LIMIT %s",
-                [SHOWN],
+    from omd.programs import embedded
+    from omd.programs.cli.common import connect
+
+    with suppress(embedded.EmbeddedError, psycopg.Error):  # it belongs to another user, or is busy
+        status = embedded.status()
+        if not status.running or status.dsn is None:
+            return
+        with connect(status.dsn) as conn:
+            [(addresses, port, hba)] = conn.execute(
+                "SELECT pg_catalog.current_setting('listen_addresses'),"
+                "  pg_catalog.current_setting('port'), pg_catalog.current_setting('hba_file')"
             ).fetchall()
-    except psycopg.errors.QueryCanceled:
-        text = f"not known after {_PATIENCE.seconds} s, so many Modules are there"
-        yield Finding("readiness", Verdict.WARNING, text, everything)
-        return
-    for module, severity, problem, command, _ in rows:
-        verdict = Verdict.BAD if severity == "ERROR" else Verdict.WARNING
-        yield Finding("readiness", verdict, f"{module}: {problem}", command)
-    if not rows:
-        yield Finding("readiness", Verdict.OK, "a failure of any active Module can be undone")
-    elif rows[0][-1] > len(rows):
-        text = f"and {rows[0][-1] - len(rows):,} problems more"
-        yield Finding("readiness", verdict, text, everything)
-
-
-def _left_rows(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """Whether a run that was declared dead has written on after its rollback."""
-    rows = conn.execute(
-        "SELECT module_code, module_instance_id, row_count, pg_catalog.count(*) OVER ()"
-        " FROM omd.find_left_rows() ORDER BY module_code, module_instance_id LIMIT %s",
-        [SHOWN],
-    ).fetchall()
-    for module, run, rows_left, count in rows:
-        yield Finding(
-            "rows of dead runs",
-            Verdict.WARNING,
-            f"{module}: Module Instance {run} was declared dead, and {_rows(rows_left)} in its"
-            f" target: its process wrote on after its rollback{more(count, 'runs more')}",
-            f"CALL omd.set_next_run_indicator('R', p_module_instance_id => {run});"
-            "  then start the Module",
-        )
-    if not rows:
-        text = "none that this user can see in the targets of their Modules"
-        yield Finding("rows of dead runs", Verdict.OK, text)
-
-
-_MOST_COUNTED = 1000  # rows of one table: so far the database counts
-
-
-def _rows(count: int) -> str:
-    """Return how many rows are there."""
-    if count == 1:
-        return "1 row of it is"
-    return f"{count:,} rows {'or more ' if count == _MOST_COUNTED else ''}of it are"
-
-
-def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """What is wrong with the tables that topics read."""
-    rows = conn.execute(
-        "SELECT source, problem, pg_catalog.count(*) OVER () FROM omd_report.sources"
-        " WHERE problem IS NOT NULL ORDER BY source LIMIT %s",
-        [SHOWN],
-    ).fetchall()
-    for source, problem, count in rows:
-        mend = f"and {count - SHOWN:,} more: omd report sources" if count > SHOWN else ""
-        yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
-
-
-def _openlineage(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """What keeps others from understanding events of OpenLineage."""
-    rows = conn.execute(
-        "SELECT code, problem, command, pg_catalog.count(*) OVER ()"
-        " FROM omd_report.openlineage_problems ORDER BY problem_code DESC, code LIMIT %s",
-        [SHOWN],
-    ).fetchall()
-    for code, problem, command, count in rows:
-        yield Finding("openlineage", Verdict.WARNING, f"{code}: {problem}{more(count)}", command)
-
-
-def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """Whether events are sent."""
-    rows = conn.execute(
-        "SELECT sink_code, problem, purged_unsent, pg_catalog.count(*) OVER ()"
-        " FROM omd_report.event_sinks"
-        " WHERE inactive_indicator OPERATOR(pg_catalog.=) 'N'"
-        " AND (problem IS NOT NULL OR purged_unsent OPERATOR(pg_catalog.>) 0)"
-        " ORDER BY sink_code LIMIT %s",
-        [SHOWN],
-    ).fetchall()
-    for sink, problem, purged, count in rows:
-        text = problem or f"{purged:,} events were purged before it got them"
-        line = f"{sink}: {text}{more(count)}"
-        yield Finding("sink", Verdict.WARNING, line, "omd report event_sinks")
-
-
-def _history(conn: psycopg.Connection[Any]) -> Finding:
-    """What a purge would delete, and how it is switched on."""
-    rows = conn.execute(
-        "SELECT table_code, old_rows, coalesce(keep, interval '90 days')::pg_catalog.text,"
-        " is_purged, needs_keep, next_time::pg_catalog.text, command"
-        " FROM omd_report.history ORDER BY needs_keep DESC, table_code"
-    ).fetchall()
-    keep, command = rows[0][2], rows[0][-1]
-    old = [
-        f"{count:,}{' or more' if count == _MOST_COUNTED else ''} of {table}"
-        f"{'' if needs_keep else ' that nobody needs'}"
-        for table, count, _, _, needs_keep, *_ in rows
-        if count
-    ]
-    would = f"a purge would delete at most {', '.join(old)}" if old else "nothing is older"
-    if all(is_purged for _, _, _, is_purged, *_ in rows):
-        text = f"kept for {keep}, purged next at {rows[0][5]}: {would}"
-        return Finding("history", Verdict.OK, text)
-    return Finding(
-        "history",
-        Verdict.OK,
-        f"kept for ever. With a keep of {keep}, {would}",
-        f"{command};  then, as a role with omd_admin: omd worker --group ADMIN",
-    )
-
-
-def _sessions(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """Whether the server has as many sessions as all workers need."""
-    for workers, slots, needed, available, is_too_many in conn.execute(
-        "SELECT workers, slots, sessions, available, is_too_many FROM omd_report.dispatch_sessions"
-    ):
-        text = (
-            f"{workers:,} workers with {slots:,} slots need {needed:,} of {available:,}: four a"
-            " worker, and one a slot"
-        )
-        if is_too_many:
-            mend = "Raise max_connections, or run fewer workers or slots (--workers)."
-            yield Finding("sessions", Verdict.WARNING, text, mend)
+            [(trusting,)] = conn.execute(_HOSTS.encode()).fetchall()
+        if not addresses.strip():
+            yield Finding("embedded", Verdict.OK, "it listens on its Unix socket only")
+        elif not trusting:
+            text = f"it listens on {addresses}, port {port}, and asks for a password"
+            yield Finding("embedded", Verdict.OK, text)
         else:
-            yield Finding("sessions", Verdict.OK, text)
+            yield Finding(
+                "embedded",
+                Verdict.BAD,
+                f"it listens on {addresses}, port {port}, and trusts: whoever reaches the port is"
+                " its superuser",
+                "As its superuser: ALTER SYSTEM SET listen_addresses = ''; then: omd embedded stop,"
+                f" omd embedded start. Or scram-sha-256 for trust in {hba}",
+            )
 
 
 def _package() -> Finding:

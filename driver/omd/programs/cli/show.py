@@ -33,7 +33,8 @@ class _Section:
     Attributes:
         title: its name; in JSON with underscores.
         view: of omd_report.
-        equal: the columns of the view that must equal a column of the thing, or one of a list.
+        equal: the columns of the view that must equal a column of the thing, one of several
+            columns (a tuple), or one of a list of values.
         columns: what is shown, as `titled` takes it, or by titles; empty: the one row, as pairs.
         order_by: a column.
         newest: only so many, those with the highest value in that column, the newest last.
@@ -41,7 +42,7 @@ class _Section:
 
     title: str
     view: str
-    equal: Mapping[str, str | list[str]]
+    equal: Mapping[str, str | list[str] | tuple[str, ...]]
     columns: str | Mapping[str, str] = ""
     order_by: str | None = None
     newest: int | None = None
@@ -50,7 +51,8 @@ class _Section:
         """Return its rows."""
         equal: dict[str, Any] = {}
         for name, of in self.equal.items():
-            equal[name] = values[of] if isinstance(of, str) else of
+            its = [values[key] for key in of] if isinstance(of, tuple) else of
+            equal[name] = values[of] if isinstance(of, str) else its
         if None in equal.values():
             return []
         rows = control.report(
@@ -60,6 +62,9 @@ class _Section:
             limit=self.newest,
             **equal,
         )
+        if isinstance(self.columns, str) and self.columns:  # a source has a row that is empty
+            names = titled(self.columns).values()
+            rows = [row for row in rows if any(getattr(row, name) is not None for name in names)]
         return rows if self.newest is None else rows[::-1]
 
 
@@ -82,11 +87,11 @@ class _Kind:
     long: tuple[str, ...] = ()
 
 
-def _problems(*kinds: str, key: str = _KEY) -> _Section:
+def _problems(*kinds: str, keys: tuple[str, ...] = (_KEY,)) -> _Section:
     return _Section(
         "Problems",
         "problems",
-        {"object_kind": list(kinds), "object_key": key},
+        {"object_kind": list(kinds), "object_key": keys},
         "problem_code, severity, since, text, way_out",
         "problem_code",
     )
@@ -181,8 +186,9 @@ _KINDS = {
                 "Reads", "lineage_graph", {"topic": _KEY}, "depends_on AS table, source_topic",
                 "ordinal",
             ),
+            _Section("Read by", "lineage_graph", {"depends_on": _KEY}, "topic", "topic"),
             _RUNS,
-            _problems("TOPIC"),
+            _problems("MODULE", "SOURCE", keys=("module_code", _KEY)),
         ),
         "lineage_topics",
         "topic",
@@ -198,7 +204,7 @@ _KINDS = {
                 " begun_at AS began, end_datetime AS ended",
                 "module_instance_id", _NEWEST,
             ),
-            _problems("STAGE"),
+            _problems("MODULE", "STAGE", keys=("module_code", _KEY)),
         ),
         "decision_stage_list",
         "stage_code",
@@ -255,7 +261,7 @@ _KINDS = {
                 "Deliveries", "delivery_log", {"agreement_code": _KEY}, _DELIVERIES,
                 "delivery_id", _NEWEST,
             ),
-            _problems("AGREEMENT"),
+            _problems("LOCATION"),
         ),
         "delivery_agreements",
         "agreement_code",

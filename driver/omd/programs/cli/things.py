@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ _CODES = {
     "table": ("module_list", "table_code"),
 }
 KINDS = (*_NUMBERS, *_CODES)
+_MOST_NEAR = 1000  # names that are compared with a code that is not there
 _PERFORMED = ("topic", "stage", "module", "table")
 
 
@@ -73,7 +75,9 @@ def find(control: Control, text: str, among: Sequence[str] = KINDS) -> Thing:
     kind, colon, key = text.partition(":")
     if colon and kind in KINDS:
         if kind not in among:
-            raise click.UsageError(f"{text}: it must be {_either(among)}.")
+            raise click.UsageError(
+                f"{text}: it must be {_either(among)}. omd show {text} shows what it is."
+            )
         if kind in _NUMBERS and not _is_number(key):
             raise click.UsageError(f"{key!r} is no number of a {kind}.")
         hits = _hits(control, key, [kind])
@@ -148,19 +152,26 @@ def _missing(control: Control, text: str, among: Sequence[str]) -> Exception:
 
     kind, colon, key = text.partition(":")
     kinds, code = ([kind], key) if colon and kind in KINDS else (among, text)
-    known = {
-        str(getattr(row, column)).lower(): str(getattr(row, column))
-        for kind in kinds
-        if kind in _CODES
-        for view, column in [_CODES[kind]]
-        for row in control.report(view)
-    }
+    known: dict[str, str] = {}
+    for view, column in (_CODES[kind] for kind in kinds if kind in _CODES):
+        known |= {name.lower(): name for name in _near(control, view, column, code)}
     near = [known[name] for name in difflib.get_close_matches(code.lower(), list(known))]
     what = "thing" if len(kinds) > 4 else _either(kinds)
     meant = f"Did you mean {' or '.join(near)}? " if near else ""
     return CallerError(
         f"there is no {what} {code}", hint=f"{meant}omd help things says how one is named."
     )
+
+
+def _near(control: Control, view: str, column: str, code: str) -> set[str]:
+    """Return names that share three letters in a row with a code; the database finds them."""
+    from omd._core import catalogue
+
+    its, _ = catalogue.columns(control._link, view)[column]
+    parts = {re.escape(code[n : n + 3]) for n in range(max(len(code) - 2, 1))}
+    shared = catalogue.Condition(its, "~", f"(?i){'|'.join(sorted(parts))}")
+    rows = catalogue.rows_of_view(control._link, view, [column], [shared], limit=_MOST_NEAR)
+    return {str(name) for (name,) in rows}
 
 
 def _either(kinds: Sequence[str]) -> str:

@@ -15,7 +15,6 @@ from omd._core.program import python
 from omd.programs.cli.common import dsn_option, open_control, report_error
 from omd.programs.report.metrics import listen_option, listening
 from omd.programs.terminal.commands import ExitCode
-from omd.programs.terminal.options import grace_option, poll_option, workers_option
 from omd.programs.terminal.text import short
 
 # A step of a topic in a process of its own. Its arguments are Spark's master, if there is one, and
@@ -78,7 +77,13 @@ def _require_of_kind(ctx: click.Context, kind: str | None, once: bool) -> None:
 
 @click.command()
 @dsn_option
-@workers_option("tasks")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many tasks may run at once.",
+)
 @click.option(
     "--group",
     metavar="CODE",
@@ -93,7 +98,13 @@ def _require_of_kind(ctx: click.Context, kind: str | None, once: bool) -> None:
     show_default=True,
     help="Seconds without a renewal after which it counts as dead, and others get its tasks.",
 )
-@poll_option(1, "Seconds between two looks for tasks; a new task that is due is noticed at once.")
+@click.option(
+    "--poll",
+    type=click.FloatRange(min=0.1),
+    default=1,
+    show_default=True,
+    help="Seconds between two looks for tasks; a new task that is due is noticed at once.",
+)
 @click.option("--until-quiet", is_flag=True, help="Stop when nothing is due and nothing runs.")
 @click.option(
     "--kind",
@@ -113,7 +124,13 @@ def _require_of_kind(ctx: click.Context, kind: str | None, once: bool) -> None:
 @click.option(
     "--once", is_flag=True, help="Of a kind: perform what is ready now, each once, and stop."
 )
-@grace_option("tasks")
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=20,
+    show_default=True,
+    help="Seconds that running tasks have to end after SIGTERM or Ctrl-C.",
+)
 @click.option(
     "--master",
     metavar="URL",

@@ -106,6 +106,13 @@ def status(dsn: str, output: str, limit: int, page: Path | None, start: str) -> 
                     " claimed AS at work, dead, oldest_due"
                 ),
             ),
+            "Suspended": (
+                [r for r in control.report("dispatch_suspensions") if r.resumed_at is None],
+                titled(
+                    "suspension_id, family_code, task_types, criteria, reason,"
+                    " suspended_at AS since, suspended_by AS by"
+                ),
+            ),
             "Arrivals": (
                 control.report(ArrivalSummaryRow, order_by=["agreement_code", "arrival_status"]),
                 titled(

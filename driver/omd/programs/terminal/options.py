@@ -1,4 +1,4 @@
-"""The options that commands share, and those that follow from a generated call."""
+"""The options that commands share, and the values that they read."""
 
 from __future__ import annotations
 
@@ -62,39 +62,6 @@ def page_option(name: str, text: str) -> Callable[[F], F]:
         type=click.Path(dir_okay=False, writable=True, path_type=Path),
         metavar="FILE" if name == "--html" else "FILE.html",
         help=text,
-    )
-
-
-def workers_option(what: str) -> Callable[[F], F]:
-    """Add ``--workers`` to a program that runs ``what`` side by side."""
-    return click.option(
-        "--workers",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help=f"How many {what} may run at once.",
-    )
-
-
-def poll_option(seconds: float, about: str) -> Callable[[F], F]:
-    """Add ``--poll`` to a program that looks for work, by default after so many seconds."""
-    return click.option(
-        "--poll",
-        type=click.FloatRange(min=0.1),
-        default=seconds,
-        show_default=True,
-        help=about,
-    )
-
-
-def grace_option(what: str) -> Callable[[F], F]:
-    """Add ``--grace`` to a program that lets ``what`` end when it is stopped."""
-    return click.option(
-        "--grace",
-        type=click.FloatRange(min=0),
-        default=20,
-        show_default=True,
-        help=f"Seconds that running {what} have to end after SIGTERM or Ctrl-C.",
     )
 
 

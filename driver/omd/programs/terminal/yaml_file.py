@@ -1,7 +1,7 @@
-"""Documents in YAML files: models, stages and rulesets.
+"""Documents in YAML files: of any room, with the line of each path in them.
 
 The values of a file are those of YAML 1.2: a country NO is a text, and so is a date. What is wrong
-with a document only the database knows; it names the paths, and `read_document` tells their lines.
+with a document only the database knows; it names the paths, and a `Document` tells their places.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
@@ -127,21 +127,6 @@ def bounded_text(path: Path) -> str:
     return path.read_text(encoding="utf-8-sig")
 
 
-@contextmanager
-def within_bounds(path: Path) -> Iterator[None]:
-    """Make what a bounded loader raises the error of a document.
-
-    Raises:
-        InvalidModel: the document is nested too deeply, has too many values, or has a text that
-            PostgreSQL can't have.
-    """
-    try:
-        yield
-    except _OutOfBounds as error:
-        line, at, problem = error.args
-        raise _out_of_bounds(f"{path}:{line}", at, problem) from None
-
-
 def read_json(path: Path) -> Any:
     """Return what a file of JSON holds.
 
@@ -212,10 +197,94 @@ def unknown(place: str, key: str, known: Iterable[str]) -> click.UsageError:
     return click.UsageError(f"{place}: {key} is not known.{meant} Known are {', '.join(names)}")
 
 
-def read_document(
-    path: Path, loader_of: type[AnyLoader] = _Loader
-) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return what a YAML file holds, and the line of each path in it.
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document, or a value in it, and where it stands.
+
+    Attributes:
+        value: what it holds; the keys of a mapping are texts.
+        file: where it stands.
+        lines: the line of each path of the file; none in JSON.
+        path: its own.
+    """
+
+    value: Any
+    file: Path
+    lines: Mapping[str, int]
+    path: str = ""
+
+    def place(self, path: str | None = None) -> str:
+        """Return the file and the line of a path, by default its own.
+
+        Of what is missing it is the line of what lacks it.
+        """
+        at = self.path if path is None else path
+        while at and at not in self.lines:
+            above = _LAST.sub("", at)
+            at = above if above != at else ""
+        line = self.lines.get(at)
+        return str(self.file) if line is None else f"{self.file}:{line}"
+
+    def wrong(self, problem: str) -> click.UsageError:
+        """Return the error for a value that is none."""
+        return click.UsageError(": ".join(filter(None, [self.place(), self.path, problem])))
+
+    def below(self, key: str | int) -> Document:
+        """Return what stands at a key, or at a number."""
+        return Document(self.value[key], self.file, self.lines, _below(self.path, key))
+
+    def mapping(self, known: Collection[str] | None = None) -> dict[str, Document]:
+        """Return what a mapping has; None is an empty one.
+
+        Raises:
+            click.UsageError: it is no mapping, or has a key that is not known.
+        """
+        if self.value is None:
+            return {}
+        if not isinstance(self.value, dict):
+            raise self.wrong(f"a mapping is expected, not {self.value!r}")
+        values = {key: self.below(key) for key in self.value}
+        for key, value in values.items():
+            if known is not None and key not in known:
+                raise unknown(": ".join(filter(None, [value.place(), self.path])), key, known)
+        return values
+
+
+_LAST = re.compile(r'(^|\.?)([^.\[\]]*|\[("(\\.|[^"\\])*"|\d+)\])$')  # the last step of a path
+
+
+def _below(path: str, key: str | int) -> str:
+    """Return the path of what stands at a key, as the database writes it."""
+    if path != "settings" or isinstance(key, int):
+        return child(path, key)
+    quoted = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{path}["{quoted}"]'
+
+
+class Truth(str):
+    """A truth value, as it is written: yes, off, True."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return yaml.SafeLoader.bool_values[self.lower()]
+
+
+class TextLoader(AnyLoader):
+    """A loader whose single values are texts as they stand, or a `Truth`, or None."""
+
+    def construct_text(self, node: yaml.ScalarNode) -> str:
+        """Return the value of a node: a constructor of the base class."""
+        text = str(self.construct_scalar(node))
+        return Truth(text) if node.tag.endswith(":bool") else text
+
+
+for _tag in ("bool", "int", "float", "timestamp", "value"):
+    TextLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", TextLoader.construct_text)
+
+
+def read_document(path: Path, loader_of: type[AnyLoader] = _Loader) -> Document:
+    """Return the document of a YAML file, a mapping.
 
     Args:
         path: the file.
@@ -226,23 +295,41 @@ def read_document(
         click.UsageError: it is no YAML, or no mapping.
         InvalidModel: it breaks a bound of documents.
     """
+    documents = read_documents(path, loader_of)
+    if len(documents) > 1:
+        raise click.UsageError(f"{path}: it is no YAML of one document: here are {len(documents)}")
+    if loader_of is AnyLoader and not any(document.value is not None for document in documents):
+        return Document({}, path, {})
+    if not documents or not isinstance(documents[0].value, dict):
+        raise click.UsageError(f"{path}: a mapping is expected")
+    return documents[0]
+
+
+def read_documents(path: Path, loader_of: type[AnyLoader]) -> list[Document]:
+    """Return the documents of a YAML file, whatever they hold.
+
+    Raises:
+        click.UsageError: it is no YAML.
+        InvalidModel: it breaks a bound of documents.
+    """
+    documents = []
     try:
         loader = loader_of(bounded_text(path))
         try:
-            with within_bounds(path):
-                node = loader.get_single_node()
-            lines = {} if node is None else dict(_lines(node, path))
-            document = None if node is None else loader.construct_document(node)
+            while loader.check_node():
+                node = loader.get_node()
+                if node is not None:
+                    lines = {"": node.start_mark.line + 1, **dict(_lines(node, path))}
+                    documents.append(Document(_plain(loader.construct_document(node)), path, lines))
         finally:
             loader.dispose()
+    except _OutOfBounds as error:
+        line, at, problem = error.args
+        raise _out_of_bounds(f"{path}:{line}", at, problem) from None
     # A text that is no UTF-8 is a ValueError.
     except (yaml.YAMLError, ValueError, OSError) as error:
         raise broken(path, error) from None
-    if document is None and loader_of is AnyLoader:
-        return {}, {}
-    if not isinstance(document, dict):
-        raise click.UsageError(f"{path}: a mapping is expected")
-    return _plain(document), lines
+    return documents
 
 
 def _lines(node: yaml.Node, path: Path, at: str = "") -> Iterator[tuple[str, int]]:
@@ -259,8 +346,7 @@ def _lines(node: yaml.Node, path: Path, at: str = "") -> Iterator[tuple[str, int
                     f"{path}:{line}: {key.value} stands here twice, first at {first}"
                 )
             seen[key.value] = line
-            quoted = key.value.replace("\\", "\\\\").replace('"', '\\"')
-            below = f'{at}["{quoted}"]' if at == "settings" else child(at, key.value)
+            below = _below(at, key.value)
             yield below, line
             yield from _lines(value, path, below)
     elif isinstance(node, yaml.SequenceNode):

@@ -17,7 +17,11 @@ from omd.programs.web.section import Row, Section, Select
 
 _PROBLEMS = """\
 SELECT severity, subject, text, way_out, since
-FROM omd_report.problems
+FROM (
+    SELECT * FROM omd_report.problems
+    UNION ALL
+    SELECT * FROM omd_report.server_problems
+) AS p
 ORDER BY severity, problem_code, object_kind, object_key
 LIMIT %(limit)s"""
 
@@ -37,7 +41,8 @@ def still(dsn: str, hours: str) -> str:
     try:
         reader.check()
         first = Section("problems", "Problems", (Select(_PROBLEMS, {"limit": 200}),), _problems)
-        shown = [_drawn(section, reader) for section in (first, *now.sections(hours))]
+        read: dict[int, list[Row]] = {}  # a query that two sections have is asked once
+        shown = [_drawn(section, reader, read) for section in (first, *now.sections(hours))]
     finally:
         reader.close()
     at = datetime.now(timezone.utc)
@@ -48,11 +53,14 @@ def still(dsn: str, hours: str) -> str:
     return _ELSEWHERE.sub("", _TO_PART.sub(r' href="\1"', whole))
 
 
-def _drawn(section: Section, reader: Reader) -> Html:
+def _drawn(section: Section, reader: Reader, read: dict[int, list[Row]]) -> Html:
     """Return a section; one that can't be read says so, and the others are there."""
     tables: list[list[Row]] | psycopg.Error
     try:
-        tables = [reader.read(select) for select in section.selects]
+        for select in section.selects:
+            if id(select) not in read:
+                read[id(select)] = reader.read(select)
+        tables = [read[id(select)] for select in section.selects]
     except psycopg.Error as error:
         tables = error
     return el("section", el("h2", section.title), frame.inside(section, tables), id=section.id)

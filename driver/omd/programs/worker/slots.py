@@ -123,6 +123,39 @@ class Slots:
         """Return the slots that run a task and can still be ended."""
         return [slot for slot in self.slots if slot.claimed is not None and not slot.is_left]
 
+    def deadlines(self) -> list[float]:
+        """Return when something is to be done for a task that runs."""
+        return [
+            at
+            for slot in self.slots
+            for at in (slot.deadline, slot.kill_at if slot.process else None)
+            if at is not None
+        ]
+
+    def end_overdue(self, cancelled: set[int], tell: Callable[[str], None]) -> set[int]:
+        """End tasks whose time is over, that are cancelled, or that did not end when asked to.
+
+        Returns:
+            The tasks to cancel that do not run.
+        """
+        now, left = time.monotonic(), set(cancelled)
+        for slot in self.running():
+            claimed, deadline, kill_at = slot.claimed, slot.deadline, slot.kill_at
+            if claimed is None:
+                continue
+            what = None
+            if claimed.claim.task_id in left:
+                what = slot.end("it was cancelled")
+                left.remove(claimed.claim.task_id)
+            elif kill_at is not None and now >= kill_at and slot.process is not None:
+                what = f"it did not end, {slot.kill()}"
+            elif deadline is not None and now >= deadline:
+                slot.deadline = None
+                what = slot.end(f"its timeout of {claimed.kind.timeout} is over")
+            if what is not None:
+                tell(f"{claimed.task}: {what}")
+        return left
+
     def close(self) -> None:
         """End the threads that are idle; the others end with the process."""
         self._closed.set()

@@ -1,4 +1,4 @@
-"""The parts that all blocks share: the lease, the signal, and the end of an instance.
+"""What all blocks share: the signal, the span, and the end of an instance.
 
 Entering a block begins an instance. Leaving it ends the instance: with success, or, when an
 exception was raised, with failure. The database decides whether and how a run proceeds.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import platform
 import threading
-import time
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -20,12 +19,13 @@ from typing import Any, Generic, NoReturn, TypeVar
 from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.error_codes import InstanceNotExecuting, LeaseExpired, MembersFailed
-from omd._core.errors import ConnectionFailed, LeaseLost, NotStarted, Skipped, name_in_events
+from omd._core.errors import Aborted, ConnectionFailed, NotStarted, Skipped, name_in_events
 from omd._core.former import Renamed
-from omd._core.heartbeat import Heartbeat
 from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.control.connection import C, callers
 from omd.rooms.control.death import identity, who_runs
+from omd.rooms.control.lease import Lease
 
 B = TypeVar("B", bound="Block")
 
@@ -35,7 +35,7 @@ UNKNOWN_INDICATOR = "UNKNOWN_INDICATOR"  # a reason that only a client gives
 
 
 class Block(Renamed, ABC, Generic[C]):
-    """The parts that the blocks share: the lease, the signal, and the end of an instance."""
+    """What the blocks share: the signal, the span, and the end of an instance; each has a lease."""
 
     _kind: str
     _span_name = "module"
@@ -54,12 +54,10 @@ class Block(Renamed, ABC, Generic[C]):
         self._control: C = control
         self._code = code
         self._instance_id = 0  # 0 before the begin
-        self._lease = control._lease if isinstance(lease, EllipsisType) else lease
+        self._lease = Lease(control._lease if isinstance(lease, EllipsisType) else lease, self)
         self._context = dict(context or {})
-        self._heartbeat: Heartbeat | None = None
         self._began = False
         self._open = False
-        self._lost: str | None = None
         # Nothing of this run can write without its fence: what could is not given out.
         self._is_fenced = self._may_be_fenced
         self._give_out_lock = threading.Lock()
@@ -67,9 +65,9 @@ class Block(Renamed, ABC, Generic[C]):
         self._reason: str | None = None
 
     @property
-    def _is_lost(self) -> bool:
-        """Whether the lease was lost: the run was declared dead, or could not renew its lease."""
-        return self._lost is not None
+    def _tag(self) -> str:
+        """The tag on the Spark jobs of this run."""
+        return f"omd-{self._instance_id}"
 
     def __enter__(self: B) -> B:
         signals.enter(self._interrupted)
@@ -162,59 +160,21 @@ class Block(Renamed, ABC, Generic[C]):
                     calls.withdraw_fenced(self._kind.upper(), self._instance_id)
             self._is_fenced = False
 
-    def _start_heartbeat(self, granted: float) -> None:
-        lease = self._lease
-        if lease is None:
-            return
-        seconds = lease.total_seconds()
-        if time.monotonic() - granted > seconds / 5:
-            # A begin that rolls back may take longer than the lease, which starts at its end.
-            granted = time.monotonic()
-            try:
-                self._renew(self._control._omd, lease)
-            except (InstanceNotExecuting, LeaseExpired) as refusal:
-                self._lose(refusal.message)
-                raise
-        self._heartbeat = Heartbeat(
-            f"{self._kind}-{self._instance_id}",
-            lease,
-            granted,
-            connect=lambda: self._control._new_link(
-                name="-heartbeat",
-                patience=timedelta(0),
-                connect_timeout=str(max(2, int(seconds / 5))),
-                tcp_user_timeout=str(max(1000, int(seconds * 200))),
-            ),
-            renew=lambda link: self._renew(ControlCalls(link), lease),
-            lost=self._lose,
-            after_loss=self._cancel,
-        )
-
-    def _stop_heartbeat(self) -> None:
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
-
-    def _lose(self, reason: str) -> None:
-        if self._lost is None:
-            self._lost = reason
-            _log.error("%s %s lost its lease: %s", self._kind, self, reason)
-            self._cancel()
-
     def _end(self, error: BaseException | None) -> None:
         """End the instance. An exception of the job is raised on, whatever happens here."""
         self._open = False
         self._control._fenced.discard(self)
         if error is not None:
-            self._stop_heartbeat()
+            self._lease.stop()
             if not isinstance(error, Exception):
                 self._interrupted()
             self._cancel()
         try:
-            if self._lost is None and error is None:
+            if not self._lease.is_lost and error is None:
                 self._succeed()
                 return
         except (InstanceNotExecuting, LeaseExpired) as refusal:
-            self._lost = refusal.message
+            self._lease.lost = refusal.message
             error = refusal
         except ConnectionFailed as failure:
             _note(failure, f"The success of {self._kind} {self} is perhaps not recorded.")
@@ -223,16 +183,13 @@ class Block(Renamed, ABC, Generic[C]):
             self._record(refusal)
             raise
         finally:
-            self._stop_heartbeat()
+            self._lease.stop()
             self._closed()
-        if self._lost is None:
+        if not self._lease.is_lost:
             assert error is not None  # noqa: S101 - no error and no loss has returned above
             self._record(error)
             return
-        lost = LeaseLost(
-            f"{self._kind} {self} outlived its lease: {self._lost}",
-            hint="Start it again: the next begin rolls its rows back.",
-        )
+        lost = self._lease.error()
         self._record(error or lost)
         if error is not None and not isinstance(error, Exception):
             _note(error, str(lost))  # Ctrl-C and SIGTERM are raised as they are
@@ -241,7 +198,7 @@ class Block(Renamed, ABC, Generic[C]):
 
     def _record(self, error: BaseException) -> None:
         """Record a failure; when that fails, add a note to the error and do not replace it."""
-        self._stop_heartbeat()
+        self._lease.stop()
         detail, name = describe(error)
         try:
             self._fail(detail, name)
@@ -251,6 +208,34 @@ class Block(Renamed, ABC, Generic[C]):
         except Exception as failure:  # noqa: BLE001 - the job's own exception is raised on
             _log.exception("the failure of %s %s could not be recorded", self._kind, self)
             _note(error, f"The failure of {self._kind} {self} could not be recorded: {failure}")
+
+    def _proceed(
+        self,
+        indicator: ProcessingIndicator,
+        abort: Callable[..., None],
+        *others: ProcessingIndicator,
+        **code: Any,
+    ) -> None:
+        """Open the block, or raise why it may not proceed.
+
+        Args:
+            indicator: what the database has said.
+            abort: ends an instance of which it has said what this client does not know.
+            others: with which it may proceed too.
+            code: the Module or the Batch, by the name of the column.
+        """
+        self._began = True
+        ((column, name),) = code.items()
+        kind = column.removesuffix("_code")
+        if indicator is ProcessingIndicator.CANCEL:
+            raise Skipped(name, self._instance_id, self._reason, kind=kind)
+        if indicator is ProcessingIndicator.ABORT:
+            running = who_runs(self._control, **code) if self._reason == "RUNNING" else None
+            raise Aborted(name, self._instance_id, self._reason, running, kind=kind)
+        if indicator not in (ProcessingIndicator.PROCEED, *others):
+            self._refuse_indicator(indicator, Aborted, abort)
+        self._open = True
+        self._control._fenced.add(self)
 
     def _refuse_indicator(
         self, indicator: object, refusal: type[NotStarted], abort: Callable[..., None]
@@ -276,10 +261,6 @@ class Block(Renamed, ABC, Generic[C]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
 
-    def _who_runs(self, **code: Any) -> str | None:
-        """Return what is known of the run for which this one is refused."""
-        return who_runs(self._control, **code) if self._reason == "RUNNING" else None
-
     def _await_turn(self) -> None:
         """Wait for a run that stands in the way, if the control waits."""
 
@@ -294,7 +275,7 @@ class Block(Renamed, ABC, Generic[C]):
 
     @abstractmethod
     def _cancel(self) -> None:
-        """Cancel the Spark jobs of this run; it does not end the block."""
+        """Cancel what this run does elsewhere, as its Spark jobs; it does not end the block."""
 
     def _interrupted(self) -> None:
         """Clean up after a signal that ended the job at any point."""

@@ -1768,13 +1768,6 @@ class ControlCalls(Calls):
             until_done,
         )
 
-    def server_is_known(self) -> bool:
-        """Returns whether the installation stands on the server and under the OID that it is known
-        on, or somebody has confirmed the change.
-        """
-        answer: bool = self._value(_SERVER_IS_KNOWN)
-        return answer
-
     def set_next_run_indicator(
         self,
         next_run_indicator: str,
@@ -2503,7 +2496,6 @@ _RUN_MODULE = Routine(
     is_alone=True,
     is_long=True,
 )
-_SERVER_IS_KNOWN = Routine("omd.server_is_known", repeat=Repeat(), is_function=True)
 _SET_NEXT_RUN_INDICATOR = Routine(
     "omd.set_next_run_indicator",
     {

@@ -77,6 +77,9 @@ class Connection(Renamed, Reports):
     """
 
     _formerly = ("omd.Control",)
+    # Runs of Modules and Batches of any kind; `omd.Control` knows how.
+    run: Callable[..., Any]
+    run_batch: Callable[..., Any]
 
     def __init__(
         self,
@@ -204,14 +207,6 @@ class Connection(Renamed, Reports):
     ) -> dict[str, str]:
         """Return variables for a process that a run starts; `omd.Control` knows some."""
         return {}
-
-    def _run(self, code: str, job: Any, /, **options: Any) -> Any:
-        """Run a Module of any kind; `omd.Control` knows how."""
-        raise NotImplementedError
-
-    def _run_batch(self, code: str, *options: Any) -> Any:
-        """Run a Batch with members of any kind; `omd.Control` knows how."""
-        raise NotImplementedError
 
     def _set(self, **settings: str) -> None:
         """Set parameters of the session, and of those that this control opens from now on."""

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from omd._core import spans
 from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
 from omd._core.errors import (
-    Aborted,
     CallerError,
     ConnectionFailed,
     NotStarted,
-    Skipped,
     one_line,
 )
 from omd._core.link import Link
@@ -29,8 +27,8 @@ from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import C, Connection
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
-from omd.rooms.control.engine_block import EngineBlock, LoadWindow
 from omd.rooms.control.outcome import Outcome, status_of, status_unbegun
+from omd.rooms.control.reads import LoadWindow, Reads
 from omd.rooms.control.writer import RunConnection, Writers
 
 if TYPE_CHECKING:
@@ -133,7 +131,7 @@ class Batch(Block[C]):
 
     def run(self, code: str, job: Callable[[Run[C]], Any] | None = None, **options: Any) -> Any:
         """Run a Module of any kind as a part of this Batch; the options are `omd.Control.run`'s."""
-        return self._control._run(code, job, batch=self, **options)
+        return self._control.run(code, job, batch=self, **options)
 
     def run_batch(
         self,
@@ -145,7 +143,9 @@ class Batch(Block[C]):
         context: Mapping[str, Any] | None = None,
     ) -> Any:
         """Run a child Batch, and wait for its end; see `omd.Control.run_batch`."""
-        return self._control._run_batch(code, self, force, spark, session, context)
+        return self._control.run_batch(
+            code, parent=self, force=force, spark=spark, session=session, context=context
+        )
 
     def batch(
         self,
@@ -189,13 +189,13 @@ class Batch(Block[C]):
         return {"batch_instance_id": self._instance_id or None}
 
     def _cancel(self) -> None:
-        """Cancel the Spark jobs of every open Module of this Batch."""
-        for child in self._open_children():
-            child._cancel()
-
-    def _open_children(self) -> list[Block[C]]:
+        """Cancel what every open member of this Batch does, which goes with it when it is lost."""
         with self._children_lock:
-            return list(self._children)
+            children = list(self._children)
+        for child in children:
+            if self._lease.is_lost:
+                child._lease.lose(f"its batch lost its lease: {self._lease.lost}")
+            child._cancel()
 
     def _add(self, child: Block[Any]) -> None:
         with self._children_lock:
@@ -215,7 +215,7 @@ class Batch(Block[C]):
                 code,
                 parent_batch_instance_id=self._parent_batch_instance_id,
                 execution_context=context,
-                lease=self._lease,
+                lease=self._lease.length,
                 force=self._force or None,
             ),
             lambda answer: bool(answer.batch_instance_id),
@@ -224,26 +224,10 @@ class Batch(Block[C]):
         )
         self._instance_id = answer.batch_instance_id
         self._reason = answer.reason
-        self._began = True
-        if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise Skipped(code, self._instance_id, self._reason, kind="batch")
-        if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise Aborted(
-                code,
-                self._instance_id,
-                self._reason,
-                self._who_runs(batch_code=code),
-                kind="batch",
-            )
-        if answer.processing_indicator is not ProcessingIndicator.PROCEED:
-            self._refuse_indicator(
-                answer.processing_indicator, Aborted, self._control._omd.batch_abort
-            )
-        self._open = True
-        self._control._fenced.add(self)
+        self._proceed(answer.processing_indicator, self._control._omd.batch_abort, batch_code=code)
         if self._parent is not None:
             self._parent._add(self)
-        self._start_heartbeat(granted)
+        self._lease.start(self._control, granted, self._renew)
 
     def _await_turn(self) -> None:
         if not self._joined:
@@ -257,11 +241,6 @@ class Batch(Block[C]):
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         calls.heartbeat_batch(self._instance_id, lease)
 
-    def _lose(self, reason: str) -> None:
-        super()._lose(reason)
-        for child in self._open_children():
-            child._lose(f"its batch lost its lease: {reason}")
-
     def _end(self, error: BaseException | None) -> None:
         if not self._joined:  # the process that began the Batch ends it
             super()._end(error)
@@ -271,7 +250,7 @@ class Batch(Block[C]):
             self._parent._remove(self)
 
     def _succeed(self) -> None:
-        self._stop_heartbeat()
+        self._lease.stop()
         self._control._omd.batch_success(self._instance_id)
 
     def _fail(self, detail: str, name: str) -> None:
@@ -280,7 +259,7 @@ class Batch(Block[C]):
         )
 
 
-class Run(EngineBlock[C]):
+class Run(Block[C]):
     """A Module Instance as a block; `Batch.module` and `Control.module` make one.
 
     Attributes:
@@ -306,7 +285,7 @@ class Run(EngineBlock[C]):
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(control, code, lease=lease, context=context, spark=spark)
+        super().__init__(control, code, lease=lease, context=context)
         self._module_code = code
         self._batch_instance_id = batch_instance_id or 0
         self._instance_array: list[int] = []
@@ -316,6 +295,7 @@ class Run(EngineBlock[C]):
         self._recorded: set[str] = set()  # what it has said that it reads
         self._rows: dict[str, int] = {}
         self._rows_lock = threading.Lock()
+        self._reads = Reads(self, spark)
         self._writers = Writers(self)
 
     @property
@@ -351,8 +331,46 @@ class Run(EngineBlock[C]):
 
     def _cancel(self) -> None:
         """Cancel the Spark jobs of this run, and what its connections execute."""
-        super()._cancel()
+        self._reads.cancel()
         self._writers.interrupt()
+
+    def _interrupted(self) -> None:
+        self._reads.interrupted()
+
+    @property
+    def dsn(self) -> str:
+        """A connection string for executors. It usually holds a password: never log it.
+
+        What writes by it has no fence of the driver. So it is one's own duty to stamp each row and
+        to call `omd.fence` last, in one message with the COMMIT; else a process that was declared
+        dead and wakes up writes on. A program in Python writes by `run.connect()`. From now on a
+        start after a kill waits for the lease.
+        """
+        return self._reads.dsn
+
+    def check(self) -> None:
+        """Raise `LeaseLost` when this run must stop; call it in loops without Spark."""
+        self._lease.check()
+
+    def attach(self, spark: SparkSession) -> None:
+        """Tag the Spark jobs that this thread starts from now on, so that they can be cancelled.
+
+        `read`, `write` and `stamp` call it, and a session known at the begin is attached there. A
+        thread that the job itself starts has to call it too.
+        """
+        self._reads.attach(spark)
+
+    def snapshot(self, url: str | None = None, *, renew: bool = False) -> str:
+        """Return the id of the exported snapshot that `read` reads from, held until this run ends.
+
+        There is one per database, so that all reads see the same moment. After a write of this run
+        there is a new one.
+
+        Args:
+            url: the database, if it is not that of the run.
+            renew: take another snapshot for the reads that follow.
+        """
+        return self._reads.snapshot(url, renew=renew)
 
     @functools.cached_property
     def _module(self) -> ModuleDefinitionRow:
@@ -443,7 +461,7 @@ class Run(EngineBlock[C]):
         url = options.get("url")
         if url is None or str(url) == self.dsn:
             self._record_read(table, query, window)
-        return super().read(spark, table, query=query, window=window, **options)
+        return self._reads.read(spark, table, query=query, window=window, **options)
 
     def _record_read(
         self,
@@ -481,13 +499,13 @@ class Run(EngineBlock[C]):
         if table is not None:
             if end_value is not None or end_id is not None:
                 raise CallerError("a window ends at a commit of the table, or at a value, not both")
-            self._load_window = self._engine.window(self, table)
-            return self._load_window
+            self._reads.window = self._reads.engine.window(self, table)
+            return self._reads.window
         start = self._control._omd.create_load_window(
             self._instance_id, end_value=end_value, end_id=end_id
         )
-        self._load_window = LoadWindow(start.start_value, start.start_id, end_value, end_id)
-        return self._load_window
+        self._reads.window = LoadWindow(start.start_value, start.start_id, end_value, end_id)
+        return self._reads.window
 
     def write(
         self,
@@ -520,23 +538,23 @@ class Run(EngineBlock[C]):
         """
         self.attach(df.sparkSession)
         try:
-            return self._engine.write(self, df, table, mode=mode, partition_by=partition_by).rows
+            return self._reads.engine.write(
+                self, df, table, mode=mode, partition_by=partition_by
+            ).rows
         finally:
-            with self._held_lock:
-                self._snapshots.clear()  # the reads that follow must see the rows written
+            self._reads.renew()
 
     def commit(self) -> None:
         """Commit what this run has written to lake tables, before its end.
 
         It is visible from now on; if the run fails later, the next begin takes it back.
         """
-        if self._uncommitted is not None:
+        if self._reads.uncommitted is not None:
             self.check()
             try:
-                self._uncommitted.commit()
+                self._reads.uncommitted.commit()
             finally:
-                with self._held_lock:
-                    self._snapshots.clear()  # the reads that follow must see it
+                self._reads.renew()
 
     def stamp(
         self,
@@ -560,7 +578,7 @@ class Run(EngineBlock[C]):
                 open end and the current indicator.
         """
         self.attach(df.sparkSession)
-        rows: DataFrame = self._engine.stamp(
+        rows: DataFrame = self._reads.engine.stamp(
             self,
             df,
             record_source=record_source,
@@ -583,36 +601,20 @@ class Run(EngineBlock[C]):
     def _begin(self) -> None:
         if self._batch is not None:
             self._batch_instance_id = self._batch.instance_id
-        if self._spark is None:
-            self._spark = self._control._engines.active_session()
+        spark = self._reads.find_session()
         granted = time.monotonic()
-        answer = self._ask(self._execution_context(self._spark))
+        answer = self._ask(self._execution_context(spark))
         self._instance_id = answer.module_instance_id
         self._instance_array = list(answer.instance_array or [])
         self._reason = answer.reason
-        self._began = True
-        if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise Skipped(self._module_code, self._instance_id, self._reason, kind="module")
-        if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise Aborted(
-                self._module_code,
-                self._instance_id,
-                self._reason,
-                self._who_runs(module_code=self._module_code),
-                kind="module",
-            )
-        self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
-        if not (
-            self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
-        ):
-            self._refuse_indicator(
-                answer.processing_indicator, Aborted, self._control._omd.module_abort
-            )
-        self._open = True
-        self._control._fenced.add(self)
+        indicator, rollback = answer.processing_indicator, ProcessingIndicator.ROLLBACK
+        self._rollback_pending = indicator is rollback
+        self._proceed(
+            indicator, self._control._omd.module_abort, rollback, module_code=self._module_code
+        )
         if self._batch is not None:
             self._batch._add(self)
-        self._start_heartbeat(granted)
+        self._lease.start(self._control, granted, self._renew)
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
         """Ask the database to begin the instance."""
@@ -622,7 +624,7 @@ class Run(EngineBlock[C]):
                     self._module_code,
                     batch_instance_id=self._batch_instance_id or None,
                     execution_context=context,
-                    lease=self._lease,
+                    lease=self._lease.length,
                 ),
                 lambda answer: bool(answer.module_instance_id),
                 lambda: report_modules(self._control, module_code=self._module_code),
@@ -650,8 +652,8 @@ class Run(EngineBlock[C]):
         )
 
     def _prepare(self) -> None:
-        if self._spark is not None:
-            self.attach(self._spark)
+        if self._reads.spark is not None:
+            self.attach(self._reads.spark)
         if self._rollback_pending:
             self._roll_back()
 
@@ -665,13 +667,13 @@ class Run(EngineBlock[C]):
         undone = {run for step in of_lake for run in step.instance_array}
         if undone:
             # It is confirmed in the transaction that takes the rows back.
-            self._engine.roll_back_tables(self, sorted(undone))
+            self._reads.engine.roll_back_tables(self, sorted(undone))
         else:
             self._control._omd.confirm_rollback(self._instance_id)
 
     def _execute_rollback(self, steps: Iterable[RollbackStepsRow]) -> None:
         self._give_out()  # what executes it writes by itself
-        execute, spark = self._rollback_executor, self._spark
+        execute, spark = self._rollback_executor, self._reads.spark
         if execute is None and spark is None:
             raise NoRollbackExecutor(
                 f"module {self} must roll back {self._instance_array} on Spark and has no session",
@@ -682,29 +684,29 @@ class Run(EngineBlock[C]):
             if execute is not None:
                 execute(step.statement)
             elif spark is not None:
-                self._engine.roll_back(spark, step)
+                self._reads.engine.roll_back(spark, step)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         with self._writers.beat():
             calls.heartbeat(self._instance_id, lease)
 
     def _end(self, error: BaseException | None) -> None:
-        left = self._writers.unsettled() if error is None and self._lost is None else None
+        left = self._writers.unsettled() if error is None and not self._lease.is_lost else None
         super()._end(error if left is None else left)
         if left is not None:
             raise left
 
     def _closed(self) -> None:
         self._writers.close()
-        super()._closed()
+        self._reads.close()
         if self._batch is not None:
             self._batch._remove(self)
 
     def _succeed(self) -> None:
-        if self._uncommitted is not None:
-            self._uncommitted.commit(self._report_success, self._stop_heartbeat)
+        if self._reads.uncommitted is not None:
+            self._reads.uncommitted.commit(self._report_success, self._lease.stop)
         else:
-            self._stop_heartbeat()
+            self._lease.stop()
             self._report_success(self._control._link)
 
     def _report_success(self, link: Link) -> None:

@@ -36,7 +36,7 @@ from omd._core.pooling import local
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from omd.rooms.control.engine_block import EngineBlock
+    from omd.rooms.control.block import Block
 
 _CLASS, _MOST = 1869440114, 2**31 - 1  # of the lock by which omd._sessions_of_undone finds it
 _MARK = "omd.fenced"  # the transaction that a writer has begun; its value is the Module Instance
@@ -79,7 +79,7 @@ class Writers:
         run: the run.
     """
 
-    def __init__(self, run: EngineBlock[Any]) -> None:
+    def __init__(self, run: Block[Any]) -> None:
         self.run = run
         self.unfenced: OmdError | None = None  # a text has committed by itself
         self._lock = threading.Lock()
@@ -119,7 +119,7 @@ class Writers:
             LeaseLost: the run outlived its lease.
             CallerError: it has not begun, or has ended.
         """
-        self.run.check()
+        self.run._lease.check()
         if self._is_ending or not self.run._open:
             said = "has ended" if self.run._began else "has not begun"
             raise CallerError(f"{self.run._kind} {self.run} {said}", hint="Write while it runs.")
@@ -130,7 +130,7 @@ class Writers:
         try:
             run._control._omd.fence(run._instance_id)
         except (InstanceNotExecuting, LeaseExpired) as refusal:
-            run._lose(refusal.message)
+            run._lease.lose(refusal.message)
         except psycopg.Error:
             pass  # what is known is raised
 
@@ -151,7 +151,7 @@ class Writers:
     def interrupt(self) -> None:
         """Cancel the statements at work; of a run that is lost, roll back what nobody uses."""
         for connection in self._all():
-            connection.interrupt(is_lost=self.run._is_lost)
+            connection.interrupt(is_lost=self.run._lease.is_lost)
 
     def close(self) -> None:
         """Close what is still open; what was not committed is rolled back by the server."""
@@ -181,7 +181,7 @@ class Writers:
 
     def let_beat(self) -> None:
         """Wait for a renewal that is on its way, but for no longer than until the next one."""
-        lease = self.run._lease
+        lease = self.run._lease.length
         if self._beats and lease is not None:
             with self._beaten:
                 self._beaten.wait_for(lambda: not self._beats, lease.total_seconds() / 5)
@@ -319,7 +319,7 @@ class RunConnection(psycopg.Connection[Row]):
                     self._script(_COMMIT if self._has_written else _COMMIT_PERHAPS)
         except (InstanceNotExecuting, LeaseExpired) as refusal:
             self._roll_back()
-            self.writers.run._lose(refusal.message)
+            self.writers.run._lease.lose(refusal.message)
             raise self._lost() from refusal
         except MissingArgument as error:
             self.raise_unfenced(error)
@@ -489,7 +489,7 @@ class RunConnection(psycopg.Connection[Row]):
         """Raise `LeaseLost` instead of what has followed from the loss."""
         if self.closed and isinstance(cause, psycopg.OperationalError):
             self.writers.look()  # a rollback of the run ends its sessions
-        if self.writers.run._is_lost:
+        if self.writers.run._lease.is_lost:
             raise self._lost() from cause
 
     def left(self) -> str | None:
@@ -546,11 +546,7 @@ class RunConnection(psycopg.Connection[Row]):
             raise
 
     def _lost(self) -> LeaseLost:
-        run = self.writers.run
-        return LeaseLost(
-            f"{run._kind} {run} outlived its lease: {run._lost}",
-            hint="Start it again: the next begin rolls its rows back.",
-        )
+        return self.writers.run._lease.error()
 
     def _is_usable(self) -> bool:
         try:

@@ -84,7 +84,7 @@ class StageRun(Run):
             self.stage,
             batch_instance_id=self._batch_instance_id or None,
             execution_context={**execution_context, "platform": "spark"},
-            lease=self._lease,
+            lease=self._lease.length,
             end_value=self._end_value,
             effective_at=self._effective_at,
             end_id=self._end_id,
@@ -94,7 +94,7 @@ class StageRun(Run):
             assert begun.ruleset is not None  # noqa: S101
             self.definition, self.ruleset = begun.definition, begun.ruleset
             # Every read shows the block that the begin has fixed, in a snapshot taken after it.
-            self._block = None if begun.block is None else json.dumps(begun.block)
+            self._reads.block = None if begun.block is None else json.dumps(begun.block)
             self._module_code = self.definition["module"]["module_code"]
         return BeginModuleAnswer(
             begun.module_instance_id or 0,  # there was nothing to decide
@@ -105,12 +105,12 @@ class StageRun(Run):
 
     def _prepare(self) -> None:
         # Spark is started only after the begin: many begins find that another run is at work.
-        if self._spark is None:
-            self._spark = self._engine.session(quiet=True)
+        if self._reads.spark is None:
+            self._reads.spark = self._reads.engine.session(quiet=True)
         super()._prepare()
 
     def _succeed(self) -> None:
-        self._stop_heartbeat()
+        self._lease.stop()
         self.calls.commit_stage(self._instance_id, self.counts)
 
     def _fail(self, detail: str, name: str) -> None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from omd._core.engines import SPARK
 from omd._core.error_codes import AttemptFenced, WrongDeliveryState
 from omd._core.errors import CallerError, ConnectionFailed, LeaseLost, StateError, one_line
+from omd.rooms.control.block import Block
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import Connection
-from omd.rooms.control.engine_block import EngineBlock
 from omd.rooms.control.outcome import Outcome
+from omd.rooms.control.reads import Reads
 from omd.rooms.delivery.calls import DeliveryCalls
 from omd.rooms.delivery.rows import BeginDeliveryAnswer, DeliveryLogRow, DeliveryQueueRow
 from omd.rooms.delivery.source import SourceFolder, SourceTables, source_of
@@ -221,7 +222,7 @@ class _Later(Exception):  # noqa: N818 - it is an answer
         self.detail = answer.detail
 
 
-class DeliveryRun(EngineBlock):
+class DeliveryRun(Block):
     """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure."""
 
     _kind = "delivery"
@@ -235,7 +236,8 @@ class DeliveryRun(EngineBlock):
         lease: timedelta | EllipsisType | None,
         spark: SparkSession | None,
     ) -> None:
-        super().__init__(block._control, None, lease=lease, context=None, spark=spark)
+        super().__init__(block._control, None, lease=lease, context=None)
+        self._reads = Reads(self, spark)
         self.calls = block._calls
         self.delivery_id = self._instance_id = block.delivery_id
         self.source = block._source  # what was handed over
@@ -248,7 +250,7 @@ class DeliveryRun(EngineBlock):
     def work(self) -> None:
         """Validate and apply the delivery on its engine."""
         try:
-            self._engine.deliver(self)
+            self._reads.engine.deliver(self)
         except StateError as refusal:
             self._fenced(refusal)
             raise
@@ -287,20 +289,28 @@ class DeliveryRun(EngineBlock):
         }
 
     def _begin(self) -> None:
-        if self._spark is None:
-            self._spark = self._control._engines.active_session()
+        spark = self._reads.find_session()
         granted = time.monotonic()
         answer = self.calls.begin_delivery(
             self.delivery_id,
-            lease=self._lease,
-            execution_context=self._execution_context(self._spark),
+            lease=self._lease.length,
+            execution_context=self._execution_context(spark),
         )
         if answer.execution_status_code is not Status.EXECUTING:
             raise _Later(answer)
         self.attempt = answer.attempt or 0
         self.instances = dict(answer.instances or {})
         self._began = self._open = True
-        self._start_heartbeat(granted)
+        self._lease.start(self._control, granted, self._renew)
+
+    def _cancel(self) -> None:
+        self._reads.cancel()
+
+    def _interrupted(self) -> None:
+        self._reads.interrupted()
+
+    def _closed(self) -> None:
+        self._reads.close()
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         renewing = DeliveryCalls(calls._link)
@@ -325,7 +335,7 @@ class DeliveryRun(EngineBlock):
 
     def _succeed(self) -> None:
         """Do no more: the verdict, or what applied the delta, has ended the instances."""
-        self._stop_heartbeat()
+        self._lease.stop()
 
     def _fail(self, detail: str, name: str) -> None:
         if self._refusal is None:

@@ -5,7 +5,6 @@ The database fixes the moment, the queries and the folders, and knows which run 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from types import EllipsisType
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from omd._core.engines import SPARK
 from omd._core.error_codes import ExportEnded
 from omd._core.errors import Aborted, ConnectionFailed, NotStarted, Skipped, one_line
-from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import Connection, Door
-from omd.rooms.control.engine_block import EngineBlock
 from omd.rooms.control.outcome import Outcome, status_of, status_unbegun
+from omd.rooms.control.rows import BeginModuleAnswer
+from omd.rooms.control.run import Run
 from omd.rooms.facts.calls import FactsCalls
 from omd.rooms.facts.rows import FactsExportsRow
 
@@ -134,10 +133,11 @@ class Exports(Door):
         return run.export()
 
 
-class ExportRun(EngineBlock):
+class ExportRun(Run):
     """One attempt at an export, as a block."""
 
     _kind = "export"
+    _may_be_fenced = False
 
     def __init__(
         self,
@@ -150,12 +150,17 @@ class ExportRun(EngineBlock):
         context: Mapping[str, Any] | None,
         spark: SparkSession | None,
     ) -> None:
-        super().__init__(connection, None, lease=lease, context=context, spark=spark)
+        super().__init__(
+            connection,
+            "",  # the begin says it
+            batch_instance_id=batch_instance_id,
+            lease=lease,
+            context=context,
+            spark=spark,
+        )
         self.calls = calls
         self.delivery_id = delivery_id  # the export
-        self.batch_instance_id = batch_instance_id  # the Batch Instance that it is part of
         self.attempt = 0  # its number; 0 before the begin
-        self.module_instance_id = 0  # the Module Instance of the attempt
         # What it writes, as ``omd_facts.begin_export`` returns it.
         self.plan: list[dict[str, Any]] = []
         self.options: dict[str, Any] = {}  # the options of the export
@@ -179,17 +184,17 @@ class ExportRun(EngineBlock):
             if not isinstance(error, ExportEnded) or rows[0].manifest is None:
                 raise
             self.manifest, self._code = rows[0].manifest, rows[0].agreement_code
-            self.module_instance_id = rows[0].module_instance_id or 0
+            self._instance_id = rows[0].module_instance_id or 0
         return self.outcome(Status.SUCCEEDED)
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
-        self.manifest = self._engine.export(self)
+        self.manifest = self._reads.engine.export(self)
 
     def fence(self) -> None:
         """Raise when this run must write nothing more."""
         self.check()
-        self._control._omd.fence(self.module_instance_id)
+        self._control._omd.fence(self.instance_id)
 
     def outcome(self, status: Status, error: Exception | None = None) -> Outcome[None]:
         """Return what became of it."""
@@ -200,7 +205,7 @@ class ExportRun(EngineBlock):
         return Outcome(
             "EXPORT",
             (self._code or "").removeprefix("export."),
-            self.module_instance_id or None,
+            self.instance_id or None,
             status,
             getattr(error, "reason", None),
             None if error is None else one_line(error),
@@ -214,33 +219,33 @@ class ExportRun(EngineBlock):
     def _measures(self) -> dict[str, Any]:
         return {
             "delivery_id": self.delivery_id,
-            "module_instance_id": self.module_instance_id or None,
-            "batch_instance_id": self.batch_instance_id,
+            "module_instance_id": self.instance_id or None,
+            "batch_instance_id": self._batch_instance_id or None,
             "attempt": self.attempt or None,
         }
 
-    def _begin(self) -> None:
-        if self._spark is None:
-            self._spark = self._control._engines.active_session()
-        granted = time.monotonic()
+    def _record_read(self, *_: object) -> None:
+        """Record nothing: the export has declared what it reads."""
+
+    def _await_turn(self) -> None:
+        """Wait for nobody: the database knows which run of an export is the newest."""
+
+    def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
         answer = self.calls.begin_export(
             self.delivery_id,
-            lease=self._lease,
-            batch_instance_id=self.batch_instance_id,
-            execution_context=self._execution_context(self._spark),
+            lease=self._lease.length,
+            batch_instance_id=self._batch_instance_id or None,
+            execution_context=execution_context,
         )
-        self.module_instance_id = self._instance_id = answer.module_instance_id
+        self._instance_id = answer.module_instance_id
         (export,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
-        self._code = f"export.{export.agreement_code}"
+        self._code = self._module_code = f"export.{export.agreement_code}"
+        indicator = answer.processing_indicator
         if answer.attempt is None:
-            refusal = (
-                Skipped if answer.processing_indicator == ProcessingIndicator.CANCEL else Aborted
-            )
-            raise refusal(self._code, self.module_instance_id, None, kind="module")
-        if answer.processing_indicator != ProcessingIndicator.PROCEED:
-            self._refuse_indicator(
-                answer.processing_indicator, Aborted, self._control._omd.module_abort
-            )
+            refusal = Skipped if indicator is ProcessingIndicator.CANCEL else Aborted
+            raise refusal(self._code, self.instance_id, None, kind="module")
+        if indicator is not ProcessingIndicator.PROCEED:
+            self._refuse_indicator(indicator, Aborted, self._control._omd.module_abort)
         self.attempt = answer.attempt
         plan: Any = answer.plan  # a list; JSON is typed as an object
         self.plan = list(plan)
@@ -252,24 +257,11 @@ class ExportRun(EngineBlock):
             "interface_code": export.interface_code,
             "mode": export.export_mode,
             "as_of": export.as_of.astimezone(timezone.utc).isoformat(),
-            "module_instance_id": self.module_instance_id,
+            "module_instance_id": self.instance_id,
             "attempt": self.attempt,
         }
-        self._began = self._open = True
-        self._start_heartbeat(granted)
-
-    def _prepare(self) -> None:
-        if self._spark is not None:
-            self.attach(self._spark)
-
-    def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
-        calls.heartbeat(self.module_instance_id, lease)
+        return BeginModuleAnswer(self.instance_id, indicator, [], None)
 
     def _succeed(self) -> None:
-        self._stop_heartbeat()
-        self.calls.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
-
-    def _fail(self, detail: str, name: str) -> None:
-        self._control._omd.module_failure(
-            self.module_instance_id, event_detail=detail, event_return_code_details=name
-        )
+        self._lease.stop()
+        self.calls.finish_export(self.delivery_id, self.instance_id, self.manifest)

@@ -394,7 +394,7 @@ class LineageCalls(Calls):
         cascade: bool | None = None,
         including_from: bool | None = None,
     ) -> RestateAnswer:
-        """Takes the blocks of a range of the topic ``topic`` again, in order.
+        """Takes the blocks of a range of the topic ``topic`` again, in order (a backfill).
 
         Each is a step of its own that first undoes the former one; in PostgreSQL both are one
         commit. The offset stays. A RELOAD reloads. A topic with ``merge_key`` or ``recompute_key``

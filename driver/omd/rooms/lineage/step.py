@@ -16,8 +16,8 @@ from omd._core.errors import Aborted, Skipped, one_line, recorded_instance
 from omd._core.link import Link
 from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import C
-from omd.rooms.control.engine_block import LoadWindow
 from omd.rooms.control.outcome import Outcome, status_of
+from omd.rooms.control.reads import LoadWindow
 from omd.rooms.control.rows import BeginModuleAnswer
 from omd.rooms.control.run import Batch, Run
 from omd.rooms.lineage.calls import LineageCalls
@@ -85,7 +85,7 @@ class StepRun(Run[C]):
         begun = self.begun = self._calls.begin_step(
             self.topic,
             hostid=hostid(),
-            lease=self._lease,
+            lease=self._lease.length,
             execution_context={**execution_context, "platform": "spark"},
             batch_instance_id=self._batch_instance_id or None,
         )
@@ -94,13 +94,13 @@ class StepRun(Run[C]):
             refusal = Skipped if begun.outcome in _NOTHING_TO_DO else Aborted
             raise refusal(self.topic, self._instance_id, str(begun.outcome), kind="step of")
         if self.definition.source_code is not None:
-            self._block = self._block_of(self.definition.source_code, begun)
+            self._reads.block = self._block_of(self.definition.source_code, begun)
         if self.definition.pos_column:
-            self._load_window = LoadWindow(
+            self._reads.window = LoadWindow(
                 begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
             )
         else:
-            self._load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
+            self._reads.window = LoadWindow(None, begun.start_id, None, begun.end_id)
         return BeginModuleAnswer(
             self._instance_id,
             begun.processing_indicator,  # type: ignore[arg-type] # None is refused as unknown
@@ -115,7 +115,9 @@ class StepRun(Run[C]):
         window: bool | str | tuple[str | None, str | None] | None,
     ) -> None:
         """Record what lies beyond the block, which the topic has declared."""
-        if not window and not (self._block is not None and (table or "").startswith("changes_")):
+        if not window and not (
+            self._reads.block is not None and (table or "").startswith("changes_")
+        ):
             super()._record_read(table, query, window)
 
     def _block_of(self, source_code: str, begun: BeginStepAnswer) -> str:
@@ -128,8 +130,8 @@ class StepRun(Run[C]):
     def _prepare(self) -> None:
         # Spark is started only after the begin: its start takes seconds, and most begins find that
         # another process holds the topic.
-        if self._spark is None and self._session is not None:
-            self._spark = self._session()
+        if self._reads.spark is None and self._session is not None:
+            self._reads.spark = self._session()
         super()._prepare()
 
     def _report_success(self, link: Link) -> None:
@@ -144,7 +146,7 @@ class StepRun(Run[C]):
 
     def _query_id(self) -> str:
         """Return how Spark names the jobs of this step, in its log and in its history server."""
-        context = {} if self._spark is None else self._engine.context(self._spark)
+        context = {} if self._reads.spark is None else self._reads.engine.context(self._reads.spark)
         application: str | None = context.get("application_id")
         return f"{application}, tag {self._tag}" if application else f"tag {self._tag}"
 

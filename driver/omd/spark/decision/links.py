@@ -142,7 +142,7 @@ class Links:
 
     def _given(self, shape: LinkShape, link: Mapping[str, Any], frame: DataFrame) -> _Source:
         """Return a DataFrame as a source whose columns still have their names."""
-        if self.run._block is not None:
+        if self.run._reads.block is not None:
             problem = "the window goes by changes, so no DataFrame stands for its source"
             self.run.refuse("OM289", link=shape.name, problem=problem)
         types = {field.name: field.dataType for field in frame.schema.fields}

@@ -77,7 +77,7 @@ def decide(run: StageRun) -> None:
     Args:
         run: the open run.
     """
-    spark = run._spark
+    spark = run._reads.spark
     assert spark is not None  # noqa: S101 - the block has started one
     register(spark, run.dsn)
     run.attach(spark)
@@ -143,7 +143,7 @@ def _clustered(records: DataFrame, link_bits: int) -> DataFrame:
 class _Job:
     def __init__(self, run: StageRun) -> None:
         self.run = run
-        spark = run._spark
+        spark = run._reads.spark
         assert spark is not None  # noqa: S101 - the block has started one
         self.spark = spark
         self.definition = run.definition

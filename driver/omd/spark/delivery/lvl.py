@@ -54,12 +54,14 @@ class Current:
     @cached_property
     def relation(self) -> Relation:
         """The table of open rows, as the server describes it."""
-        return Relation.describe(self._run.dsn, self.table, None, self._run.snapshot())
+        return Relation.describe(
+            self._run._reads.dsn, self.table, None, self._run._reads.snapshot()
+        )
 
     @cached_property
     def about(self) -> int:
         """About how many rows there are, reckoned as the server's planner does."""
-        with catalogue(self._run.dsn) as connection:
+        with catalogue(self._run._reads.dsn) as connection:
             row = connection.execute(
                 "SELECT c.reltuples, c.relpages, pg_catalog.pg_relation_size(c.oid)"
                 " OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size')::bigint"
@@ -97,7 +99,7 @@ class Current:
         A read by the data source would start several Python processes before its first row.
         """
         relation = self.relation.selecting(columns)
-        reader = Reader(self._run.dsn, relation, Split(), None, self._run.snapshot())
+        reader = Reader(self._run._reads.dsn, relation, Split(), None, self._run._reads.snapshot())
         if not deleted:
             reader.where.append(_IS_CURRENT)
         parts = reader.partitions()
@@ -143,7 +145,12 @@ class Current:
             return rows.join(values, list(names), "left_semi")
         relation = self.relation.selecting(columns)
         look_up = _look_up(
-            self._run.dsn, self._run.snapshot(), relation, self.table, tuple(names), deleted
+            self._run._reads.dsn,
+            self._run._reads.snapshot(),
+            relation,
+            self.table,
+            tuple(names),
+            deleted,
         )
         schema = relation.schema()
         return values.mapInArrow(look_up, schema)

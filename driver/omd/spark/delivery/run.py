@@ -35,14 +35,14 @@ def deliver(run: DeliveryRun) -> None:
     Args:
         run: the open run.
     """
-    if run._spark is None:
-        run._spark = session()
-    run.attach(run._spark)
-    spark = working_session(register(run._spark, run.dsn))
+    if run._reads.spark is None:
+        run._reads.spark = session()
+    run._reads.attach(run._reads.spark)
+    spark = working_session(register(run._reads.spark, run._reads.dsn))
     with active(spark):
         first = Plan.read(run.calls.validation_plan(run.delivery_id, 1))
         scale = Scale(spark)
-        staged = stage(spark, first, run.source, lambda table: run.read(spark, table))
+        staged = stage(spark, first, run.source, lambda table: run._reads.read(spark, table))
         for name, rows in staged.items():
             if rows.files is not None:
                 files: Any = rows.files.document()  # a list; JSON is typed as an object
@@ -91,7 +91,7 @@ def _work(
         samples.take_checked(result)
         staged[name].unchanged()
 
-    side_by_side(run, spark, at_once, first.entities, measure)
+    side_by_side(run._reads, spark, at_once, first.entities, measure)
     run.confirm()
     if calls.stage_verdict(delivery_id, attempt, 1).verdict is not None:
         return
@@ -116,7 +116,7 @@ def _work(
             written[name] = write_delta(run, sides[name])
             staged[name].unchanged()
 
-        side_by_side(run, spark, at_once, sides, write)
+        side_by_side(run._reads, spark, at_once, sides, write)
         run.confirm()
         calls.apply_delta(delivery_id, attempt, written)
     finally:

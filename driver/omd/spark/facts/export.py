@@ -32,10 +32,10 @@ def export(run: ExportRun) -> dict[str, Any]:
     Args:
         run: the open run.
     """
-    if run._spark is None:
-        run._spark = session()
-    run.attach(run._spark)
-    spark = register(run._spark, run.dsn)
+    if run._reads.spark is None:
+        run._reads.spark = session()
+    run.attach(run._reads.spark)
+    spark = register(run._reads.spark, run.dsn)
     with active(spark):
         folder = Folder(spark, run.folder)
         if not folder.exists(MANIFEST):
@@ -50,7 +50,7 @@ def export(run: ExportRun) -> dict[str, Any]:
 def _written(run: ExportRun, spark: SparkSession) -> list[dict[str, Any]]:
     """Write the entities, a few at the same time; return what the manifest says of each."""
     at_once = int(run.options["max_concurrent_entities"])
-    return side_by_side(run, spark, at_once, run.plan, lambda part: _write(run, spark, part))
+    return side_by_side(run._reads, spark, at_once, run.plan, lambda part: _write(run, spark, part))
 
 
 def _write(run: ExportRun, spark: SparkSession, part: dict[str, Any]) -> dict[str, Any]:

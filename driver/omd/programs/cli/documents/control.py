@@ -3,62 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd._core.documents import child
 from omd.programs.cli.documents.changes import Change, Documents, differences
-from omd.programs.terminal.yaml_file import AnyLoader, read_document, unknown
+from omd.programs.terminal.yaml_file import AnyLoader, Document, read_document
 from omd.rooms.control import rows as t
 
 if TYPE_CHECKING:
     import psycopg
 
     from omd.doors.control import Control
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A value of a document, and where it stands."""
-
-    value: Any
-    path: str
-    file: Path
-    lines: Mapping[str, int]
-
-    def place(self, words: str) -> str:
-        """Return its file and line, with words."""
-        line = self.lines.get(self.path)
-        place = str(self.file) if line is None else f"{self.file}:{line}"
-        return f"{place}: {words}" if words else place
-
-    def wrong(self, problem: str) -> click.UsageError:
-        """Return the error for a value that is none."""
-        return click.UsageError(f"{self.place(self.path)}: {problem}")
-
-    def below(self, key: str | int) -> _Node:
-        """Return what stands at a key, or at a number."""
-        return _Node(self.value[key], child(self.path, key), self.file, self.lines)
-
-    def mapping(self, known: Collection[str] | None = None) -> dict[str, _Node]:
-        """Return what a mapping has; None is an empty one.
-
-        Raises:
-            click.UsageError: it is no mapping, or has a key that is not known.
-        """
-        if self.value is None:
-            return {}
-        if not isinstance(self.value, dict):
-            raise self.wrong(f"a mapping is expected, not {self.value!r}")
-        nodes = {key: self.below(key) for key in self.value}
-        for key, node in nodes.items():
-            if known is not None and key not in known:
-                raise unknown(node.place(self.path), key, known)
-        return nodes
 
 
 class ControlFiles(Documents):
@@ -70,16 +28,15 @@ class ControlFiles(Documents):
 
     def __init__(self, paths: Iterable[Path], *, dry_run: bool) -> None:
         super().__init__(dry_run=dry_run)
-        self._modules: dict[str, _Node] = {}
-        self._batches: dict[str, _Node] = {}
+        self._modules: dict[str, Document] = {}
+        self._batches: dict[str, Document] = {}
         for path in paths:
-            document, lines = read_document(path, AnyLoader)
-            top = _Node(document, "", path, lines).mapping({"modules", "batches"})
+            top = read_document(path, AnyLoader).mapping({"modules", "batches"})
             for kind, nodes in (("modules", self._modules), ("batches", self._batches)):
                 for code, node in top[kind].mapping().items() if kind in top else ():
                     if code in nodes:
                         raise click.UsageError(
-                            f"{node.place('')}: {code} stands in {nodes[code].place('')} already"
+                            f"{node.place()}: {code} stands in {nodes[code].place()} already"
                         )
                     nodes[code] = node
 
@@ -148,7 +105,7 @@ def registered(
 _OF_BATCH = ("frequency_code", "batch_description", "inactive_indicator", "continue_on_failure")
 
 
-def _given(node: _Node) -> Iterator[str]:
+def _given(node: Document) -> Iterator[str]:
     """Yield the paths of `registered` that a document has."""
     for key, below in node.mapping().items():
         if key == "parameters":
@@ -164,7 +121,7 @@ _OTHERS = {"modules", "batches", "parameters"}
 _BESIDE = {"register_module": {"parameters"}, "register_batch": _OTHERS}
 
 
-def _arguments(procedure: Callable[..., Any], node: _Node | None) -> dict[str, Any]:
+def _arguments(procedure: Callable[..., Any], node: Document | None) -> dict[str, Any]:
     """Return the keyword arguments of a procedure among what was given; the rest must be known."""
     if node is None:
         return {}
@@ -184,7 +141,7 @@ def _arguments(procedure: Callable[..., Any], node: _Node | None) -> dict[str, A
     }
 
 
-def _places(node: _Node, key: str) -> Iterator[tuple[int, str, _Node | None]]:
+def _places(node: Document, key: str) -> Iterator[tuple[int, str, Document | None]]:
     settings = node.mapping()
     if key not in settings or not settings[key].value:
         return

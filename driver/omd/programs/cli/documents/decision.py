@@ -7,14 +7,14 @@ are. To compare only, the definition is rolled back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from omd.programs.cli.documents.changes import Change, Documents, differences
-from omd.programs.terminal.yaml_file import as_yaml, in_order, read_document, read_json
+from omd.programs.terminal.yaml_file import Document, as_yaml, in_order, read_document, read_json
 from omd.rooms.decision.rows import (
     DecisionRulesetListRow,
     DecisionStageListRow,
@@ -33,22 +33,19 @@ _NAMES = {"links": "name", "outputs": "name", "tests": "name", "keys": "column"}
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file and its document."""
+    """A file of a stage or a ruleset."""
 
-    path: Path  # the file
     kind: str  # stage or ruleset
-    document: dict[str, Any]  # what it holds
-    lines: Mapping[str, int]  # the line of each path; none in JSON
+    source: Document
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.document[self.kind]}"
 
-    def place(self, path: str) -> str:
-        """Return the file and the line of a path; of what is missing, the line of what lacks it."""
-        while path and path not in self.lines:
-            path = path[: max(path.rfind("."), path.rfind("["), 0)]
-        line = self.lines.get(path)
-        return str(self.path) if line is None else f"{self.path}:{line}"
+    @property
+    def document(self) -> dict[str, Any]:
+        """What it holds."""
+        document: dict[str, Any] = self.source.value
+        return document
 
 
 def read_files(paths: Iterable[Path]) -> list[File]:
@@ -62,11 +59,9 @@ def read_files(paths: Iterable[Path]) -> list[File]:
 
 
 def _read(path: Path) -> File:
-    if path.suffix == ".json":
-        document: Any = read_json(path)
-        lines: dict[str, int] = {}
-    else:
-        document, lines = read_document(path)
+    is_json = path.suffix == ".json"
+    source = Document(read_json(path), path, {}) if is_json else read_document(path)
+    document, lines = source.value, source.lines
     known = document if isinstance(document, dict) else {}
     kind = next((kind for kind in ("stage", "ruleset") if kind in known), None)
     if kind is None:
@@ -74,7 +69,7 @@ def _read(path: Path) -> File:
     content = document.get("content")
     if kind == "ruleset" and isinstance(content, str) and content.startswith("@"):
         document["content"] = read_json(path.parent / content[1:])
-    return File(path, kind, document, {**lines, **dict(_by_name(document, lines))})
+    return File(kind, replace(source, lines={**lines, **dict(_by_name(document, lines))}))
 
 
 def _by_name(document: Mapping[str, Any], lines: Mapping[str, int]) -> Iterator[tuple[str, int]]:
@@ -114,7 +109,7 @@ class DecisionFiles(Documents):
         """Yield what is wrong with the document at work."""
         if self._file is not None:
             for problem in error.detail.get("problems") or ():
-                place = self._file.place(problem["path"])
+                place = self._file.source.place(problem["path"])
                 yield f"{place}: {problem['path'] or self._file.kind}: {problem['text']}"
 
     def _stage(self, file: File) -> Iterator[Change]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -16,7 +15,7 @@ import click
 from omd._core.engines import SPARK
 from omd.programs.cli.documents.changes import Change, Documents, differences
 from omd.programs.terminal.text import short
-from omd.programs.terminal.yaml_file import as_yaml, in_order, read_document, unknown
+from omd.programs.terminal.yaml_file import Document, as_yaml, in_order, read_document, unknown
 from omd.rooms.delivery.calls import DeliveryCalls
 from omd.rooms.delivery.rows import (
     DeliveryAgreementsRow,
@@ -33,18 +32,17 @@ if TYPE_CHECKING:
 class ModelFile:
     """What a file holds."""
 
-    model: dict[str, Any]  # the model document
+    source: Document  # the model, without what follows
     # The names of the tenants, by their codes; None: the present name stays.
     tenants: dict[str, str | None] = field(default_factory=dict)
     # The arguments of register_agreement, by the codes.
     agreements: dict[str, dict[str, Any]] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)  # the line of each path of the file
 
-    def line(self, path: str) -> int:
-        """Return the line of a path; of what is missing, the line of that which lacks it."""
-        while path not in self.lines and path:
-            path = re.sub(r'(^|\.?)([^.\[\]]*|\[("(\\.|[^"\\])*"|\d+)\])$', "", path)
-        return self.lines.get(path, 1)
+    @property
+    def model(self) -> dict[str, Any]:
+        """The model document."""
+        model: dict[str, Any] = self.source.value
+        return model
 
 
 # Files ------------------------------------------------------------------------------------------
@@ -65,48 +63,46 @@ def read_model(path: Path) -> ModelFile:
         click.UsageError: it is no YAML, or its tenants or agreements are not like those that are
             registered.
     """
-    document, lines = read_document(path)
-    tenants = dict(_tenants(document.pop("tenants", None), path, lines))
-    agreements = dict(
-        _agreements(document.pop("agreements", None), document.get("interface"), path, lines)
-    )
-    return ModelFile(document, tenants, agreements, lines)
+    document = read_document(path)
+    tenants, agreements = dict(_tenants(document)), dict(_agreements(document))
+    for of in ("tenants", "agreements"):
+        document.value.pop(of, None)
+    return ModelFile(document, tenants, agreements)
 
 
 def _entries(
-    entries: Any, of: str, code: str, known: set[str], path: Path, lines: Mapping[str, int]
+    document: Document, of: str, code: str, known: set[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of a list by their codes, after a look at their keys."""
-    if entries is None:
+    if document.value.get(of) is None:
         return
-    if not isinstance(entries, list):
-        raise click.UsageError(f"{path}:{lines[of]}: {of} must be a list")
+    entries = document.below(of)
+    if not isinstance(entries.value, list):
+        raise click.UsageError(f"{entries.place()}: {of} must be a list")
     seen = set()
-    for number, entry in enumerate(entries):
-        place = f"{path}:{lines[f'{of}[{number}]']}"
+    for number, entry in enumerate(entries.value):
+        its = entries.below(number)
         if not isinstance(entry, dict) or not isinstance(entry.get(code), str):
-            raise click.UsageError(f"{place}: an entry of {of} is a mapping with {code}: its code")
+            raise click.UsageError(
+                f"{its.place()}: an entry of {of} is a mapping with {code}: its code"
+            )
         for key in entry:
             if key not in known | {code}:
-                line = lines[f"{of}[{number}].{key}"]
-                raise unknown(f"{path}:{line}", key, known | {code})
+                raise unknown(its.below(key).place(), key, known | {code})
         if entry[code] in seen:
-            raise click.UsageError(f"{place}: {entry[code]} stands in {of} twice")
+            raise click.UsageError(f"{its.place()}: {entry[code]} stands in {of} twice")
         seen.add(entry[code])
         yield entry[code], {k: v for k, v in entry.items() if k != code and v is not None}
 
 
-def _tenants(
-    entries: Any, path: Path, lines: Mapping[str, int]
-) -> Iterator[tuple[str, str | None]]:
-    for code, entry in _entries(entries, "tenants", "tenant", {"name"}, path, lines):
+def _tenants(document: Document) -> Iterator[tuple[str, str | None]]:
+    for code, entry in _entries(document, "tenants", "tenant", {"name"}):
         yield code, None if "name" not in entry else str(entry["name"])
 
 
-def _agreements(
-    entries: Any, interface: Any, path: Path, lines: Mapping[str, int]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    for code, entry in _entries(entries, "agreements", "agreement", _AGREEMENT, path, lines):
+def _agreements(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:
+    interface = document.value.get("interface")
+    for code, entry in _entries(document, "agreements", "agreement", _AGREEMENT):
         arguments = {"interface_code": interface} if isinstance(interface, str) else {}
         for key, value in entry.items():
             is_flag = key == "inactive_indicator" and isinstance(value, bool)
@@ -198,8 +194,8 @@ class ModelDocument(Documents):
         ]:
             error._hint = f"Mend the file; omd diff {self._path} tells what is left."
             if "path" in problem:
-                line = self._file.line(problem["path"])
-                yield f"{self._path}:{line}: {problem['path'] or 'model'}: {problem['problem']}"
+                place = self._file.source.place(problem["path"])
+                yield f"{place}: {problem['path'] or 'model'}: {problem['problem']}"
             else:
                 yield f"{self._path}: {problem['object']}: {problem['change']}"
 

@@ -86,11 +86,12 @@ class Taking:
         if self.format == "openlineage":
             return [Jobs(path, dry_run=dry_run) for path in paths]
         from omd.programs.cli.documents.delivery import ModelDocument, ModelFile
+        from omd.programs.terminal.yaml_file import Document
 
         return [
             ModelDocument(
                 path,
-                ModelFile(self.contract(path, strict=strict)[0]),
+                ModelFile(Document(self.contract(path, strict=strict)[0], path, {})),
                 dry_run=dry_run,
                 spark=spark,
                 is_alone=True,

@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from omd.programs.cli.documents.changes import Change, Documents, differences
 from omd.programs.terminal.yaml_file import (
-    AnyLoader,
-    bounded_text,
-    broken,
+    Document,
+    TextLoader,
+    Truth,
+    read_documents,
     unknown,
-    within_bounds,
 )
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.rows import LineageTopicsRow
@@ -49,13 +48,8 @@ def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     topics: dict[str, dict[str, Any]] = {}
     places: dict[str, str] = {}
     for path in paths:
-        try:
-            with within_bounds(path):
-                documents = list(yaml.compose_all(bounded_text(path), AnyLoader))
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise broken(path, error) from None
-        for document in documents:
-            for name, place, arguments in _topics(document, path):
+        for document in read_documents(path, TextLoader):
+            for name, place, arguments in _topics(document):
                 if name in topics:
                     raise click.UsageError(f"{place}: {name} stands in {places[name]} already")
                 topics[name], places[name] = arguments, place
@@ -98,92 +92,68 @@ def arguments_of(row: LineageTopicsRow) -> dict[str, Any]:
 # Files ------------------------------------------------------------------------------------------
 
 
-def _topics(document: yaml.Node | None, path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _topics(document: Document) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the topics of one document: topics: {name: {…}}, or topic: name and its arguments."""
-    if document is None or _is_null(document):
-        return
-    keys = _mapping(document, path)
+    keys = document.mapping()
     if "topics" in keys:
-        for key, (place, _) in keys.items():
+        for key, of in keys.items():
             if key != "topics":
-                raise click.UsageError(f"{place}: {key} is not known beside topics")
-        for name, (place, node) in _mapping(keys["topics"][1], path).items():
-            given = {} if _is_null(node) else _mapping(node, path)
-            yield name, place, _arguments(given)
+                raise click.UsageError(f"{of.place()}: {key} is not known beside topics")
+        for name, of in keys["topics"].mapping().items():
+            yield name, of.place(), _arguments(of.mapping())
     elif "topic" in keys:
-        place, node = keys.pop("topic")
-        yield _text(node, place, "topic"), place, _arguments(keys)
-    else:
-        raise click.UsageError(f"{_place(document, path)}: topic or topics is expected")
+        of = keys.pop("topic")
+        yield _text(of, "topic"), of.place(), _arguments(keys)
+    elif document.value is not None:
+        raise click.UsageError(f"{document.place()}: topic or topics is expected")
 
 
-def _arguments(given: Mapping[str, tuple[str, yaml.Node]]) -> dict[str, Any]:
+def _arguments(given: Mapping[str, Document]) -> dict[str, Any]:
     arguments = {}
-    for key, (place, node) in given.items():
+    for key, of in given.items():
         if key not in _TYPES:
-            raise unknown(place, key, _TYPES)
-        if not _is_null(node):
-            arguments[key] = _value(node, place, key)
+            raise unknown(of.place(), key, _TYPES)
+        if of.value is not None:
+            arguments[key] = _value(of, key)
     return arguments
 
 
-def _value(node: yaml.Node, place: str, key: str) -> Any:
+def _value(of: Document, key: str) -> Any:
     type_ = _TYPES[key]
     if type_.startswith("Sequence"):
-        if not isinstance(node, yaml.SequenceNode):
-            raise click.UsageError(f"{place}: {key} must be a list")
-        return [_text(item, place, f"each item of {key}") for item in node.value]
-    text = _text(node, place, key)
-    kind = node.tag.rpartition(":")[2]
+        if not isinstance(of.value, list):
+            raise click.UsageError(f"{of.place()}: {key} must be a list")
+        return [_text(of.below(n), f"each item of {key}") for n in range(len(of.value))]
+    text = _text(of, key)
+    is_truth = isinstance(of.value, Truth)
     if type_.startswith("bool"):
-        if kind != "bool":
-            raise click.UsageError(f"{place}: {key} must be true or false, not {text}")
-        return yaml.SafeLoader.bool_values[text.lower()]
+        if not is_truth:
+            raise click.UsageError(f"{of.place()}: {key} must be true or false, not {text}")
+        return bool(of.value)
     if type_.startswith("int"):
         try:
             return int(text.replace("_", ""))
         except ValueError:
-            raise click.UsageError(f"{place}: {key} must be a whole number, not {text}") from None
+            raise click.UsageError(
+                f"{of.place()}: {key} must be a whole number, not {text}"
+            ) from None
     if type_.startswith("datetime"):
         try:
             return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone()
         except ValueError:
             raise click.UsageError(
-                f"{place}: {key} must be like 2013-07-01T00:00:00+02:00, not {text}"
+                f"{of.place()}: {key} must be like 2013-07-01T00:00:00+02:00, not {text}"
             ) from None
-    if key == "inactive_indicator" and kind == "bool":
-        return "Y" if yaml.SafeLoader.bool_values[text.lower()] else "N"
+    if key == "inactive_indicator" and is_truth:
+        return "Y" if of.value else "N"
     # The text as it stands: YAML would read an interval such as 1:30:00 as a number.
     return text
 
 
-def _text(node: yaml.Node, place: str, what: str) -> str:
-    if not isinstance(node, yaml.ScalarNode) or _is_null(node):
-        raise click.UsageError(f"{place}: {what} must be a single value")
-    text: str = node.value
-    return text
-
-
-def _mapping(node: yaml.Node, path: Path) -> dict[str, tuple[str, yaml.Node]]:
-    """Return the keys of a mapping, each with its place in the file and its value."""
-    if not isinstance(node, yaml.MappingNode):
-        raise click.UsageError(f"{_place(node, path)}: a mapping is expected")
-    keys: dict[str, tuple[str, yaml.Node]] = {}
-    for key, value in node.value:
-        place = _place(key, path)
-        name = _text(key, place, "a key")
-        if name in keys:
-            raise click.UsageError(f"{place}: {name} stands here twice, first at {keys[name][0]}")
-        keys[name] = (place, value)
-    return keys
-
-
-def _place(node: yaml.Node, path: Path) -> str:
-    return f"{path}:{node.start_mark.line + 1}"
-
-
-def _is_null(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+def _text(of: Document, what: str) -> str:
+    if not isinstance(of.value, str):
+        raise click.UsageError(f"{of.place()}: {what} must be a single value")
+    return str(of.value)
 
 
 def _in_order(topics: Mapping[str, Mapping[str, Any]]) -> list[str]:

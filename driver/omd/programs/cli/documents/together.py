@@ -14,19 +14,11 @@ from typing import TYPE_CHECKING
 
 import click
 import psycopg
-import yaml
 
 from omd._core.errors import OmdError
 from omd.programs.cli.documents.changes import Change, Documents
 from omd.programs.terminal.text import short
-from omd.programs.terminal.yaml_file import (
-    AnyLoader,
-    bounded_text,
-    broken,
-    read_json,
-    unknown,
-    within_bounds,
-)
+from omd.programs.terminal.yaml_file import TextLoader, read_documents, read_json, unknown
 
 if TYPE_CHECKING:
     from omd.doors.control import Control
@@ -58,32 +50,23 @@ def kind_of(path: Path) -> str | None:
     for key, kind in _KINDS.items():
         if key in keys:
             return kind
-    for key, line in keys.items():
-        raise unknown(f"{path}:{line}", key, _KINDS)
+    for key, place in keys.items():
+        raise unknown(place, key, _KINDS)
     return None
 
 
-def _keys(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield the keys of the first document of a file that is not empty, each with its line."""
+def _keys(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the keys of the first document of a file that is not empty, each with its place."""
     if path.suffix == ".json":
         document = read_json(path)
         if not isinstance(document, dict) or not document:
             raise click.UsageError(f"{path}: an object with one of {', '.join(_KINDS)} is expected")
-        yield from ((key, 1) for key in document)
+        yield from ((key, str(path)) for key in document)
         return
-    try:
-        with within_bounds(path):
-            nodes = list(yaml.compose_all(bounded_text(path), AnyLoader))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise broken(path, error) from None
-    for node in nodes:
-        if isinstance(node, yaml.MappingNode):
-            for key, _ in node.value:
-                yield str(key.value), key.start_mark.line + 1
+    for document in read_documents(path, TextLoader):
+        if document.value is not None:
+            yield from ((key, of.place()) for key, of in document.mapping().items())
             return
-        if node is not None and node.tag != "tag:yaml.org,2002:null":
-            line = node.start_mark.line + 1
-            raise click.UsageError(f"{path}:{line}: a mapping is expected")
 
 
 def documents_of(

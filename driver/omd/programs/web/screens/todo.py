@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import Html, el, message, moment
+from omd.programs.terminal.markup import Html, badge, el, message, moment, name
 from omd.programs.web import linked, parts
 from omd.programs.web.linked import to
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
@@ -17,6 +17,12 @@ SELECT object_kind, key, title, since, problem, action_code
 FROM omd_report.todo
 WHERE (%(kind)s IS NULL OR object_kind = %(kind)s)
 ORDER BY since DESC NULLS LAST, object_kind, key
+LIMIT %(limit)s"""
+
+_SERVER = """\
+SELECT severity, subject, text, way_out
+FROM omd_report.server_problems
+ORDER BY severity, subject, object_key
 LIMIT %(limit)s"""
 
 _ACTIONS = """\
@@ -67,8 +73,21 @@ def screen(asked: Asked) -> Screen:
             "omd_report.todo", rows, columns, key=lambda row: f"{row['object_kind']}/{row['key']}"
         )
 
+    def server(rows: Sequence[Row]) -> Html:
+        columns = {
+            "": lambda row: badge("F" if row["severity"] == "ERROR" else "A", row["severity"]),
+            "what": lambda row: name(row["subject"]),
+            "problem": lambda row: message(row["text"]),
+            "way out": lambda row: message(row["way_out"]),
+        }
+        return parts.table("omd_report.server_problems", rows, columns)
+
+    its = Select(_SERVER, {"limit": 200})
     kinds = [("", "all"), *((row["object_kind"], row["title"]) for row in asked.read(selects[2]))]
     form = linked.form(parts.path("/todo"), linked.choice("Kind", "kind", kinds, kind))
-    return Screen(
-        "todo", "To do", (Section("todo", "What waits for a person", selects, render),), form
+    sections = (
+        Section("todo", "What waits for a person", selects, render),
+        # It changes when somebody changes the server, and to ask it takes a moment.
+        Section("server", "The server", (its,), server, is_live=False),
     )
+    return Screen("todo", "To do", sections, form)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal import charts
 from omd.programs.terminal.markup import (
     Html,
     badge,
@@ -16,7 +15,7 @@ from omd.programs.terminal.markup import (
     number,
 )
 from omd.programs.terminal.markup import state as looks
-from omd.programs.web import linked, parts
+from omd.programs.web import charts, linked, parts
 from omd.programs.web.linked import to
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
 
