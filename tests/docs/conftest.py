@@ -12,10 +12,11 @@ from psycopg import sql
 
 from docs.examples import database, marks, pages_of, test_a_page_shows_what_happens
 from omd.programs.demo.pages import ROOT, Page
-from omd.programs.demo.player import Jvm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from omd.spark.sessions import Jvm
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -31,6 +32,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def jvm() -> Iterator[Jvm]:
     """The JVM of all pages that share one."""
+    from omd.spark.sessions import Jvm
+
     shared = Jvm()
     yield shared
     shared.close()

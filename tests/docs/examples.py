@@ -1,9 +1,8 @@
 """The documents show what really happens: their examples are run, in order, and compared.
 
 `omd.programs.demo.pages` says how a page is read, and `omd.programs.demo.player` runs it. A command
-runs in a new folder, with the SQL of the checkout in it. In an output "…" stands for any text, and
-on a line of its own for any number of lines. OMD_DOCS_WRITE=1 writes the outputs of sql and python
-into the documents, where they have no "…".
+runs in a new folder, with the SQL of the checkout in it. OMD_DOCS_WRITE=1 writes the outputs of sql
+and python into the documents, where they have no "…".
 """
 
 from __future__ import annotations
@@ -15,37 +14,27 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
-from omd.programs.demo.pages import ROOT, Block, Command, Page, parts
-from omd.programs.demo.player import Jvm, Session, environment
+from demo.reading import check_what_reads
+from omd.programs.cli.demo import _DEMOS
+from omd.programs.demo.pages import ROOT, Block, Command, Page, clean, is_shown, parts
+from omd.programs.demo.player import Session, environment
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
+
+    from omd.spark.sessions import Jvm
 
 WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
 DEMO_TUTORIAL = "docs/tutorial/control.md"
-
-
-def pattern(output: str) -> str:
-    lines = [r"(?:[^\n]*\n)*?" if line.strip() == "…" else elided(line) for line in clean(output)]
-    return "".join(lines)
-
-
-def elided(line: str) -> str:
-    return (
-        r"[^\n]*".join(r" +".join(map(re.escape, re.split(" +", part))) for part in line.split("…"))
-        + r"\n"
-    )
-
-
-def clean(output: str) -> list[str]:
-    return [line.rstrip() for line in output.strip("\n").split("\n")]
+PLAYED = {f"docs/tutorial/{name}.md" for name, its in _DEMOS.items() if not its.is_program}
 
 
 def compare(shown: Block | Command, actual: str, expected: str) -> None:
-    told = "\n".join(clean(actual)) + "\n"
-    assert re.fullmatch(pattern(expected), told), (
+    assert is_shown(actual, expected), (
         f"{shown}\nprints\n{actual}\nand the document says\n{expected}"
     )
 
@@ -152,6 +141,7 @@ def test_a_page_shows_what_happens(
     page: Page,
     example_roles: None,
     forked_omd: Callable[[dict[str, str]], Path],
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
@@ -160,3 +150,6 @@ def test_a_page_shows_what_happens(
     for earlier in page.before:
         play(earlier, dsn, tmp_path, forked_omd, jvm)
     assert play(page, dsn, tmp_path, forked_omd, jvm) > 0
+    if page.document in PLAYED:  # it has left something of its room
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            check_what_reads(connection, dsn, omd_here, but="doctor")

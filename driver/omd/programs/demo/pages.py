@@ -1,4 +1,4 @@
-"""The parser of pages: what stands under a heading, and the blocks that can be run.
+"""The parser of pages: what stands under a heading, the blocks that can be run, their output.
 
     ```sql            goes to psql; all blocks of a page are one session, as for a reader
     ```console        has commands in the lines that begin with "$ ", and their output in the others
@@ -8,7 +8,8 @@
                       not fail
     ```text demo      is a part of the output of the demo
 
-Other blocks are only shown. A page is played in a new database, and a section too that has one of
+In an output "…" stands for any text, and on a line of its own for any number of lines. Other blocks
+are only shown. A page is played in a new database, and a section too that has one of
 the first three comments directly under its heading (of the second level). A part is what is played
 at once: the page up to the first such section, or such a section with those after it that have no
 comment.
@@ -58,8 +59,8 @@ def headings(text: str) -> Iterator[tuple[int, int, str]]:
     for line in text.splitlines(keepends=True):
         if line.lstrip().startswith("```"):
             is_in_block = not is_in_block
-        elif not is_in_block and (found := HEADING.match(line)):
-            yield offset, len(found["level"]), found["title"].strip()
+        elif not is_in_block and (heading := HEADING.match(line)):
+            yield offset, len(heading["level"]), heading["title"].strip()
         offset += len(line)
 
 
@@ -73,8 +74,8 @@ def sections(text: str) -> Iterator[tuple[str, int, int]]:
 
 def section(text: str, name: str) -> str:
     """Return what stands under one heading of the second level."""
-    (found,) = [text[start:end] for known, start, end in sections(text) if known == name]
-    return found
+    (part,) = [text[start:end] for known, start, end in sections(text) if known == name]
+    return part
 
 
 @cache
@@ -172,9 +173,9 @@ class Page:
         """The blocks, with the outputs that stand directly behind them."""
         text = self._whole
         titles = list(headings(text))
-        found = list(FENCE.finditer(text, *parts(text)[self.part]))
+        fences = list(FENCE.finditer(text, *parts(text)[self.part]))
         blocks = []
-        for match, after in zip(found, [*found[1:], None], strict=False):
+        for match, after in zip(fences, [*fences[1:], None], strict=False):
             output = span = None
             if (
                 after
@@ -195,11 +196,11 @@ class Page:
     @property
     def before(self) -> list[Page]:
         """The pages that are played before it, in their order."""
-        found = re.search(r"<!-- examples: after ([^\s#]*)#?(\S*) -->", self.text)
-        if not found:
+        after = re.search(r"<!-- examples: after ([^\s#]*)#?(\S*) -->", self.text)
+        if not after:
             return []
-        named = (self.file.parent / found[1]).resolve() if found[1] else self.file
-        page = Page(named.relative_to(self.root).as_posix(), found[2], self.root)
+        named = (self.file.parent / after[1]).resolve() if after[1] else self.file
+        page = Page(named.relative_to(self.root).as_posix(), after[2], self.root)
         return [*page.before, page]
 
     @property
@@ -221,3 +222,26 @@ class Page:
             for block in page.blocks
             if block.kind in ("python run", "console") or block.kind.endswith(".py")
         )
+
+
+def is_shown(actual: str, expected: str) -> bool:
+    """Return whether an output is the one that a page shows, in which "…" stands for any text."""
+    return bool(re.fullmatch(pattern(expected), "\n".join(clean(actual)) + "\n"))
+
+
+def pattern(output: str) -> str:
+    """Return the regular expression of an output that a page shows."""
+    lines = [r"(?:[^\n]*\n)*?" if line.strip() == "…" else _elided(line) for line in clean(output)]
+    return "".join(lines)
+
+
+def _elided(line: str) -> str:
+    return (
+        r"[^\n]*".join(r" +".join(map(re.escape, re.split(" +", part))) for part in line.split("…"))
+        + r"\n"
+    )
+
+
+def clean(output: str) -> list[str]:
+    """Return the lines of an output, without spaces that nobody sees."""
+    return [line.rstrip() for line in output.strip("\n").split("\n")]
