@@ -40,10 +40,9 @@ help:
 	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test) name a running server to use instead of the'
 	@echo 'embedded one.'
 
-# The demo of process control needs neither the lake nor models of decisions; the others do.
+# The demo of process control needs neither the lake nor models of decisions; others do.
 demo: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(if $(ARGS),$(VENV)/.demo,$(VENV)/.flights)) java
-	@dsn="$${OMD_DSN:-$$($(BIN)/omd embedded start)}" && \
-	    export OMD_DSN="$$dsn" && $(BIN)/omd install && $(BIN)/omd demo $(ARGS)
+	@env -u DATABASE_URL $(BIN)/omd demo $(ARGS)
 
 # The quick tier (tests/support/tiers.py), on two workers; with OMD_TEST_DSN there is one server, and
 # its roles can't be shared. ARGS that names a path says itself what is run, and in one process, which

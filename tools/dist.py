@@ -37,6 +37,10 @@ WHEEL = {
     "sql/": "omd/_sql/sql/",
     "docs/reference/api.json": "omd/api.json",
     "docs/reference/former.tsv": "omd/former.tsv",
+    "docs/tutorial/": "omd/_pages/docs/tutorial/",
+    "docs/how-to/delivery/run-a-delivery-by-hand.md": (
+        "omd/_pages/docs/how-to/delivery/run-a-delivery-by-hand.md"
+    ),
 }
 
 
@@ -171,7 +175,7 @@ def wheel_problems(wheel: Path, files: Iterable[str]) -> Iterator[str]:
         to + file.removeprefix(folder)
         for file in files
         for folder, to in WHEEL.items()
-        if file.startswith(folder) and not file.endswith(".md")
+        if file.startswith(folder) and (folder.startswith("docs/") or not file.endswith(".md"))
     }
     expected |= {
         f"{name}-{version}.data/data/share/omd/{file.removeprefix('share/')}"

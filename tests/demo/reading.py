@@ -111,10 +111,17 @@ def commands(group: click.Group = cli, before: str = "") -> Iterator[str]:
             yield before + name
 
 
-def check_what_reads(connection: psycopg.Connection, dsn: str, omd_here: Command) -> None:
-    """Run each command that only reads; none may fail."""
+def check_what_reads(
+    connection: psycopg.Connection, dsn: str, omd_here: Command, but: str = ""
+) -> None:
+    """Run each command that only reads, but one that finds what was left on purpose.
+
+    None may fail.
+    """
     failed = []
     for reading, query in READING.items():
+        if reading.split()[0] == but:
+            continue
         values = [[]] if query is None else connection.execute(query.encode()).fetchall()
         for value in values:
             if None in value:

@@ -17,9 +17,10 @@ import psycopg
 import pytest
 
 from demo.reading import check_what_reads
-from docs.examples import DEMO_TUTORIAL, blocks, pattern, play
+from docs.examples import DEMO_TUTORIAL, play
 from omd.programs.demo import files
 from omd.programs.demo.control import proof
+from omd.programs.demo.pages import Page, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +78,7 @@ def test_it_tells_what_happened(played: tuple[str, str]) -> None:
         "rows after the rollback of",
         "dep_time 8,255",
         "Each of 80,789 flights is there exactly once",
-        "docs/tutorial/control.md",
+        "\nPlayed: omd demo control, ",
     ):
         assert what in told
     assert "\033" not in told  # it is no terminal, so the lines are plain
@@ -203,7 +204,8 @@ def test_the_tutorial_shows_what_the_demo_prints_and_leaves(
     played: tuple[str, str], forked_omd: Callable[[dict[str, str]], Path], tmp_path: Path
 ) -> None:
     dsn, told = played
-    for block in [*blocks("README.md"), *blocks(DEMO_TUTORIAL)]:
+    page = Page(DEMO_TUTORIAL)
+    for block in [*Page("README.md").blocks, *page.blocks]:
         if block.kind == "text demo":
             assert re.search(pattern(block.text), told), f"{block}\nin\n{told}"
-    assert play(DEMO_TUTORIAL, dsn, tmp_path, forked_omd) > 5
+    assert play(page, dsn, tmp_path, forked_omd) > 5

@@ -1,4 +1,4 @@
-"""After each demo every command that only reads works; here: none is forgotten."""
+"""After each tutorial every command that only reads works; here: none is forgotten."""
 
 from __future__ import annotations
 

@@ -10,10 +10,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from docs.examples import ROOT, Jvm, Page, pages_of, test_a_page_shows_what_happens
+from docs.examples import database, marks, pages_of, test_a_page_shows_what_happens
+from omd.programs.demo.pages import ROOT, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from omd.spark.sessions import Jvm
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -22,13 +25,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         pages = list(pages_of(Path(metafunc.module.__file__)))
         assert pages, f"no folder has the name of {metafunc.module.__file__}"
         metafunc.parametrize(
-            "page", [pytest.param(page, id=str(page), marks=page.marks) for page in pages]
+            "page", [pytest.param(page, id=str(page), marks=marks(page)) for page in pages]
         )
 
 
 @pytest.fixture(scope="session")
 def jvm() -> Iterator[Jvm]:
     """The JVM of all pages that share one."""
+    from omd.spark.sessions import Jvm
+
     shared = Jvm()
     yield shared
     shared.close()
@@ -37,7 +42,7 @@ def jvm() -> Iterator[Jvm]:
 @pytest.fixture
 def example_roles(page: Page, request: pytest.FixtureRequest) -> Iterator[None]:
     """Removes the roles that the documents create."""
-    server = request.getfixturevalue("bare_server" if page.database == "empty_dsn" else "server")
+    server = request.getfixturevalue("bare_server" if database(page) == "empty_dsn" else "server")
     yield
     named = re.compile(r"CREATE ROLE (\w+)")
     with psycopg.connect(server, autocommit=True) as conn:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.pages import anchor, headings
+from omd.programs.demo.pages import anchor, headings
 
 ROOT = Path(__file__).parents[2]
 HOW_TO = ROOT / "docs" / "how-to"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.pages import headings, section, sections
+from omd.programs.demo.pages import headings, section, sections
 
 ROOT = Path(__file__).parents[2]
 DECISIONS = ROOT / "docs" / "decisions"

@@ -15,7 +15,6 @@ import pytest
 import omd
 from facts.store import entity
 from omd.errors import lookup
-from omd.rooms.facts.rows import FactsLoadsRow, FactsRemovalsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,12 +91,12 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
         assert facts.report("facts_deliveries") == []
         assert store.status(desk._delivery_id) == "PERSISTED"
         assert store.now("person", "nbr, name") == [(1, "a")]
-        proof = facts.report(FactsRemovalsRow, order_by=["layer", "table_name"])
+        proof = facts.report("facts_removals", order_by=["layer", "table_name"])
         assert [(r.entity_code, r.layer, r.row_count) for r in proof if r.row_count] == [
             ("person", "ANCHOR", 1),
             ("person", "CONTEXT", 2),
         ]
-        [last] = facts.report(FactsLoadsRow, order_by=["loaded_datetime"], descending=True, limit=1)
+        [last] = facts.report("facts_loads", order_by=["loaded_datetime"], descending=True, limit=1)
         with pytest.raises(lookup("OM153")):
             facts.undo("shop", last.module_instance_id)
 

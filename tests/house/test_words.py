@@ -21,10 +21,7 @@ FORMS = {
 }
 # What users see and other tests compare: a heading of `omd log` and `omd status`, the line of
 # `omd explain run:ID` with the codes of a run, and the title of a chart.
-SEEN = re.compile(
-    r'"told"|\bstatus +told +next\b|\btold (?:P|\{row\.\w+\}), tells the next run\b'
-    r"|lineage_lag told it in each"
-)
+SEEN = re.compile(r'"told"|\bstatus +told +next\b|\btold (?:P|\{row\.\w+\}), tells the next run\b')
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from omd.programs import install
+from omd.programs.demo.pages import Page
 from support.wheel import CHECKOUT, run
 
 if sys.version_info >= (3, 11):
@@ -23,6 +24,7 @@ else:
 
 FENCE = re.compile(r"^```.*?^```\s*?$", re.MULTILINE | re.DOTALL)
 SHARE = Path(__file__).parents[2] / "share"
+TUTORIALS = Path(__file__).parents[2] / "docs/tutorial"
 
 
 def test_the_wheel_has_the_sql_the_types_and_nothing_else(wheel):
@@ -52,7 +54,11 @@ def test_the_wheel_has_the_sql_the_types_and_nothing_else(wheel):
     assert f"{data}/omd.rules.yml" in shared
     assert shared <= names
     assert {name.split("/")[0] for name in names - sql - shared} == {"omd", _dist_info(wheel)}
-    assert [n for n in names if re.search(r"\.md$|\.py[co]$|__pycache__|/tests?/|_cache/", n)] == []
+    # The pages that `omd demo` plays, and no other document.
+    tutorials = [Page(f"docs/tutorial/{file.name}") for file in TUTORIALS.glob("*.md")]
+    pages = {f"omd/_pages/{each.document}" for page in tutorials for each in (*page.before, page)}
+    assert {name for name in names if name.endswith(".md")} == pages
+    assert [n for n in names if re.search(r"\.py[co]$|__pycache__|/tests?/|_cache/", n)] == []
     assert wheel.stat().st_size < 3_000_000
 
 

@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 
 from omd import __version__
 from omd._core.conninfo import read_conninfo
-from support.pages import section
+from omd.programs.demo.pages import section
 from support.workers import Process, until
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from integrations.test_dbt import write_profile
+from omd.programs.demo.pages import section
 from support.emptied import conn, dsn
-from support.pages import section
 from support.wheel import CHECKOUT
 
 if TYPE_CHECKING:

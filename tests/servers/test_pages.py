@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from docs.examples import ROOT, Block, commands, compare
+from docs.examples import compare
 from omd.programs import embedded
+from omd.programs.demo.pages import ROOT, Block
 from support.flow import Flow
 from support.server import VERSION
 from support.servers import _for_replication
@@ -81,15 +82,15 @@ class Reader:
                 steps.append(part["step"])
                 continue
             line = text.count("\n", 0, part.start()) + 1
-            for command, expected in commands(part["text"]):
+            for command in Block(page, line, "", "console", part["text"], None, None).commands():
                 count += 1
-                code, told = self.run(command)
-                block = Block(f"{page}:{line}", "console", command, expected, None)
-                assert code == 0 or expected.strip(), f"{block} exits with {code}\n{told}"
+                expected = command.expected
+                code, told = self.run(command.text)
+                assert code == 0 or expected.strip(), f"{command} exits with {code}\n{told}"
                 if expected.strip() != "…":
-                    compare(block, told or "\n", expected or "\n")
+                    compare(command, told or "\n", expected or "\n")
                 else:
-                    assert code == 0, f"{block} exits with {code}\n{told}"
+                    assert code == 0, f"{command} exits with {code}\n{told}"
         assert steps == list(self.steps)
         return count
 

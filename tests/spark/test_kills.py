@@ -26,7 +26,7 @@ from deltalake import DeltaTable
 from psycopg.rows import dict_row
 
 import omd
-from omd.programs.demo.lake.reader import Reader
+from omd.programs.demo.reader import Reader
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from support.lots import SEED, draws
 

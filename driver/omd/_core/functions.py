@@ -17,12 +17,11 @@ from typing import Any
 
 from omd._core.errors import CallerError, one_line
 
-# What OMD's own types of tasks name, and that of its demo: the names stand in databases, whatever
-# folder has the function in this version.
+# What OMD's own types of tasks name: the names stand in databases, whatever folder has the function
+# in this version.
 _OURS = {
     "omd.lineage.task:run": "omd.programs.worker.topic:run",
     "omd.work:perform": "omd.programs.worker.work:perform",
-    "omd.demo.dispatch.jobs:load_flights": "omd.programs.demo.dispatch.jobs:load_flights",
 }
 _CLOSED = frozenset({*sys.stdlib_module_names, "__main__", "omd"})
 _CODE = (

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any, cast
 
 from psycopg.conninfo import conninfo_to_dict
 from pyspark import SparkConf, SparkContext
@@ -320,3 +321,42 @@ def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
     plan = frame._jdf.queryExecution().analyzed()
     dataset = spark._jvm.org.apache.spark.sql.classic.Dataset
     return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+_JVM_OF_SHORT_LIFE = (
+    '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
+)
+
+
+class Jvm:
+    """A JVM with which programs on Spark connect, one after the other."""
+
+    def __init__(self) -> None:
+        from pyspark.java_gateway import launch_gateway
+
+        before = os.environ.get("PYSPARK_SUBMIT_ARGS")
+        os.environ["PYSPARK_SUBMIT_ARGS"] = _JVM_OF_SHORT_LIFE
+        try:
+            self._launched: Any = cast("Any", launch_gateway)()
+        finally:
+            del os.environ["PYSPARK_SUBMIT_ARGS"]
+            if before is not None:
+                os.environ["PYSPARK_SUBMIT_ARGS"] = before
+        parameters = self._launched.gateway_parameters
+        self.env = {
+            "PYSPARK_GATEWAY_PORT": str(parameters.port),
+            "PYSPARK_GATEWAY_SECRET": parameters.auth_token,
+        }
+
+    def stop_spark(self) -> None:
+        """Stop the Spark of the last program, which went with its JVM otherwise."""
+        from py4j.protocol import Py4JJavaError
+
+        with suppress(Py4JJavaError):  # there is none
+            self._launched.jvm.org.apache.spark.SparkContext.getOrCreate().stop()
+
+    def close(self) -> None:
+        """End it."""
+        self._launched.shutdown()
+        self._launched.proc.stdin.close()
+        self._launched.proc.wait()

@@ -18,7 +18,7 @@ PostgreSQL and its end, against the same function in a job that only counts what
 * ``ten``: ten million records against one million. Bound: 12 times.
 * ``memory``: the most memory of a Python worker with a million records of a link that is no array
   on one key, against that with 100,000. Bound: 1.2 times.
-* ``jdm``: the operator on one core, without Spark, with the decision table of ``omd demo decision``
+* ``jdm``: the operator on one core, without Spark, with the decision table of care.json
   and ten flights a call, against ``ZenEngine.evaluate`` by key in a bare loop over the same calls.
   Bound: 0.7 times as fast.
 
@@ -453,7 +453,7 @@ def jdm(bench: Bench) -> None:
     from omd.rooms.decision.rules import answers_of
     from omd.spark.decision import operator
 
-    model = json.loads((Path(omd.__file__).parent / "programs/demo/decision/care.json").read_text())
+    model = json.loads(Path(__file__).with_name("care.json").read_text(encoding="utf-8"))
     keys = round(20_000 * bench.scale)
     hour = {"month": 1, "origin": "EWR", "hour": "2013-01-01T10:00:00+00:00"}
     calls = [

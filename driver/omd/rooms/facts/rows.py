@@ -15,9 +15,7 @@ __all__ = [
     "BuildLoadSqlRow",
     "DeployAnswer",
     "FactsExportsRow",
-    "FactsLoadsRow",
     "FactsMapRow",
-    "FactsRemovalsRow",
     "FactsStateRow",
     "LoadAllAnswer",
     "LoadAnswer",
@@ -138,35 +136,6 @@ class FactsExportsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FactsLoadsRow:
-    """The loads that succeeded.
-
-    Attributes:
-        module_instance_id: The Module Instance that loaded.
-        interface_code: The interface.
-        queue_id: The item of the queue; NULL for RESYNC.
-        delivery_id: The delivery; NULL for RESYNC.
-        load_kind: LOAD or RESYNC.
-        transaction_datetime: T: the time of its rows.
-        row_counts: What it wrote, per entity.
-        loaded_datetime: When it was loaded.
-        undone_by: The Module Instance that undid it; NULL: it stands.
-    """
-
-    view: ClassVar[str] = "omd_report.facts_loads"
-
-    module_instance_id: int
-    interface_code: str
-    queue_id: int | None
-    delivery_id: int | None
-    load_kind: str
-    transaction_datetime: datetime
-    row_counts: dict[str, Any]
-    loaded_datetime: datetime
-    undone_by: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class FactsMapRow:
     """Where the attributes of each entity are stored, one row per context.
 
@@ -190,37 +159,6 @@ class FactsMapRow:
     context_kind: str
     context_table: str
     attribute_codes: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class FactsRemovalsRow:
-    """The proof of physical deletes: how many rows left which table. It holds no key.
-
-    Attributes:
-        removal_id: Surrogate key.
-        delivery_id: The delivery that asked for it.
-        interface_code: The interface.
-        entity_code: The entity.
-        layer: LVL, DELTA, STAGING and SAMPLE of delivery; CONTEXT and ANCHOR of the facts.
-        table_name: The table.
-        key_count: How many keys were to leave it.
-        row_count: How many rows left it.
-        removed_datetime: When.
-        module_instance_id: The Module Instance that did it; NULL where none is known.
-    """
-
-    view: ClassVar[str] = "omd_report.facts_removals"
-
-    removal_id: int
-    delivery_id: int
-    interface_code: str
-    entity_code: str
-    layer: str
-    table_name: str
-    key_count: int
-    row_count: int
-    removed_datetime: datetime
-    module_instance_id: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from psycopg.rows import tuple_row
 
 from omd.programs.demo.control.proof import Check, Contents, contents_of
 from omd.programs.demo.files import MISSING
-from omd.programs.demo.lake.reader import Reader
+from omd.programs.demo.reader import Reader
 
 NAME = "nyc_night"
 """The name that stands in all that is declared, and in the SQL of the proof."""

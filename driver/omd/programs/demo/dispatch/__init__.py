@@ -1,1 +1,0 @@
-"""A night of a small platform: loads, topics, a maintenance, a killed worker, by tasks."""

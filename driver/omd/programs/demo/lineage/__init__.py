@@ -1,1 +1,0 @@
-"""Flights and weather that arrive out of step, joined by topics."""
