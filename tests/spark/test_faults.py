@@ -76,7 +76,7 @@ class Job:
         )
         self._answers: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
-        assert self.answer() == "ready"
+        assert self.answer(3 * PATIENCE) == "ready"
 
     def _listen(self) -> None:
         assert self.process.stdout is not None

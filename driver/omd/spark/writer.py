@@ -70,7 +70,7 @@ class Written(WriterCommitMessage):
     """The message of a task to the driver that its transaction is committed."""
 
     partition: int
-    rows: int
+    read: int  # rows; through a temporary table fewer may be written
 
 
 class _Input:
@@ -173,9 +173,9 @@ class Writer(DataSourceArrowWriter):
         partition = context.partitionId() if context is not None else 0
         try:
             if self.ledger is not None and context is not None and context.attemptNumber() > 0:
-                recorded = self._recorded(self.ledger, partition, iterator)
-                if recorded is not None:
-                    return Written(partition, recorded)
+                read = self._read_again(self.ledger, partition, iterator)
+                if read is not None:
+                    return Written(partition, read)
             return Written(partition, self._copy(partition, iterator))
         except (psycopg.Error, adbc_driver_manager.Error) as error:
             if isinstance(error, OmdError) and error.diag.sqlstate is None:
@@ -194,7 +194,7 @@ class Writer(DataSourceArrowWriter):
         empty = [
             message.partition
             for message in messages
-            if isinstance(message, Written) and not message.rows
+            if isinstance(message, Written) and not message.read
         ]
         if ledger is None or not empty:
             return
@@ -211,23 +211,22 @@ class Writer(DataSourceArrowWriter):
     def _input(self, iterator: Iterator[pa.RecordBatch]) -> _Marked | _Input:
         return _Marked(iterator) if self.is_marked else _Input(iterator, self.overwrite)
 
-    def _recorded(
+    def _read_again(
         self, ledger: Ledger, partition: int, iterator: Iterator[pa.RecordBatch]
     ) -> int | None:
-        """Return the rows of an earlier attempt, which has read as many as there are now."""
+        """Count the rows of a partition that is committed; None where it is not."""
         with catalogue(self.url) as connection:
-            (rows,) = connection.execute(ledger.recorded(partition)).fetchone() or (None,)
-        if rows is None:
-            return None
+            if connection.execute(ledger.recorded(partition)).fetchone() in (None, (None,)):
+                return None
         given = self._input(iterator)
         deque(given, maxlen=0)
         given.require_whole()
         with catalogue(self.url) as connection:
             connection.execute(ledger.recorded(partition, given.read))
-        return int(rows)
+        return given.read
 
     def _copy(self, partition: int, iterator: Iterator[pa.RecordBatch]) -> int:
-        """Copy the rows; returns how many this attempt, or an earlier one, has committed."""
+        """Copy the rows, unless an earlier attempt has; return how many it has read."""
         given = self._input(iterator)
         failure: Exception | None = None
 
@@ -267,11 +266,10 @@ class Writer(DataSourceArrowWriter):
             if self.through is not None:
                 (written,) = _answer(connection, sql.SQL(self.through))
             if self.ledger is not None:
-                is_first, rows = _answer(
-                    connection, self.ledger.record(partition, written, given.read)
-                )
+                record = self.ledger.record(partition, written, given.read)
+                is_first, _ = _answer(connection, record)
                 if not is_first:
-                    return int(rows)
+                    return given.read
             connection.commit()
         except adbc_driver_manager.Error:
             if failure is not None:
@@ -279,7 +277,7 @@ class Writer(DataSourceArrowWriter):
             raise
         finally:
             connection.close()  # this rolls back what is not committed
-        return written
+        return given.read
 
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays = []

@@ -66,6 +66,6 @@ COMMENT ON PROCEDURE omd.record_write IS
 'the run (next_write_number returns one). p_partition_number: the partition. p_table_code: the '
 'table. p_row_count: rows written. p_read_count: rows read, of which each attempt must have as '
 'many as the first; NULL: it is not compared. Errors: OM004, OM005, OM007, OM013, OM014, OM101, '
-'OM102, OM107, OM144. Locks: the instance row FOR SHARE; another attempt of the partition waits for the end of '
-'the transaction.';
+'OM102, OM107, OM144. Locks: the instance row FOR SHARE; another attempt of the partition waits '
+'for the end of the transaction.';
 GRANT EXECUTE ON PROCEDURE omd.record_write TO omd_runner;
