@@ -46,12 +46,12 @@ FOR EACH ROW WHEN (NEW.id % 2000 = 0) EXECUTE FUNCTION t.commit();
 NO_LEDGER = """
 CREATE OR REPLACE FUNCTION omd.recorded_write(
     p_module_instance_id bigint, p_write_number bigint, p_partition_number integer,
-    p_table_code text
+    p_table_code text, p_read_count bigint DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql AS 'SELECT NULL::bigint';
 CREATE OR REPLACE PROCEDURE omd.record_write(
     p_module_instance_id bigint, p_write_number bigint, p_partition_number integer,
     p_table_code text, p_row_count bigint, INOUT p_is_first boolean DEFAULT NULL,
-    INOUT p_recorded_row_count bigint DEFAULT NULL
+    INOUT p_recorded_row_count bigint DEFAULT NULL, p_read_count bigint DEFAULT NULL
 ) LANGUAGE plpgsql AS $$
 BEGIN
     CALL omd.fence(p_module_instance_id);
