@@ -227,6 +227,22 @@
 \ir ../../migrations/V224__members_from_a_place.sql
 \endif
 
+\set checksum '103ee0f87feb9e331f9d43946870ae5bf1dadbf87ce1f3f0888bb82db7c85829'
+\set phase 'expand'
+\set locks 'omd.write_ledger'
+\set migration 'V230__rows_read'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V230__rows_read.sql
+\endif
+
+\set checksum 'aa49a4c912580137e152e7002de912243c00f649d22a8058900983ee64336726'
+\set migration 'V231__record_rows_read'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V231__record_rows_read.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql

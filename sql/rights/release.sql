@@ -389,8 +389,8 @@ ROUTINE omd.record_input(text,bigint,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd.record_load_window(bigint,integer,timestamp with time zone,bigint,timestamp with time zone,bigint,text)
 ROUTINE omd.record_query(text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.record_run_input(bigint,text[],bigint[])
-ROUTINE omd.record_write(bigint,bigint,integer,text,bigint,boolean,bigint) |  | omd_runner | EXECUTE
-ROUTINE omd.recorded_write(bigint,bigint,integer,text) |  | omd_runner | EXECUTE
+ROUTINE omd.record_write(bigint,bigint,integer,text,bigint,boolean,bigint,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd.recorded_write(bigint,bigint,integer,text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.register_area(text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.register_area_rollback(text,text,text,text,text,integer,text,boolean,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd.register_batch(text,text,text,text,integer,boolean) |  | omd_admin | EXECUTE

@@ -54,6 +54,27 @@ def test_the_second_attempt_of_a_partition_counts_the_rows_of_the_first(
     assert flow.stamps() == {run: 2}
 
 
+def test_an_attempt_that_has_read_another_number_of_rows_is_refused(flow: Flow, run: int) -> None:
+    assert attempt(flow, run, rows=2, read_count=5) == (True, 2)
+    assert attempt(flow, run, rows=3, read_count=5) == (False, 2)
+    query = "SELECT omd.recorded_write(%s, 1, 0, 'dwh.m', %s)"
+    assert flow.one(query, run, 5) == 2
+    with pytest.raises(psycopg.Error) as caught:
+        flow.one(query, run, 6)
+    assert caught.value.sqlstate == "OM144"
+    with pytest.raises(psycopg.Error) as caught:
+        attempt(flow, run, rows=2, read_count=4)
+    assert caught.value.sqlstate == "OM144"
+    assert caught.value.diag.message_primary == (
+        "dwh.m: an attempt has committed partition 0 with 5 rows read, and another one has read 4"
+    )
+    assert flow.stamps() == {run: 2}
+    # Who does not say how many it has read is compared with nobody.
+    assert attempt(flow, run, rows=9) == (False, 2)
+    assert attempt(flow, run, part=1, rows=1) == (True, 1)
+    assert attempt(flow, run, part=1, rows=1, read_count=7) == (False, 1)
+
+
 @pytest.mark.parametrize(
     "other", [{"write": 2}, {"part": 1}, {"table_code": "dwh.n"}], ids=lambda o: next(iter(o))
 )
@@ -149,6 +170,7 @@ def test_numbers_of_writes_are_never_the_same(flow: Flow) -> None:
         ("OM005", {"table_code": None}),
         ("OM013", {"table_code": " "}),
         ("OM007", {"row_count": -1}),
+        ("OM007", {"read_count": -1}),
     ],
 )
 def test_a_senseless_record_is_refused(

@@ -724,6 +724,11 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lake.commit_tables > omd.record_write"],
     ),
     (
+        "OM144",
+        "it says of no write how many rows were read",
+        ["omd_lake.commit_tables > omd.record_write"],
+    ),
+    (
         "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
         "the Module is its own, and was not there",
         [

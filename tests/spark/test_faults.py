@@ -46,12 +46,12 @@ FOR EACH ROW WHEN (NEW.id % 2000 = 0) EXECUTE FUNCTION t.commit();
 NO_LEDGER = """
 CREATE OR REPLACE FUNCTION omd.recorded_write(
     p_module_instance_id bigint, p_write_number bigint, p_partition_number integer,
-    p_table_code text
+    p_table_code text, p_read_count bigint DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql AS 'SELECT NULL::bigint';
 CREATE OR REPLACE PROCEDURE omd.record_write(
     p_module_instance_id bigint, p_write_number bigint, p_partition_number integer,
     p_table_code text, p_row_count bigint, INOUT p_is_first boolean DEFAULT NULL,
-    INOUT p_recorded_row_count bigint DEFAULT NULL
+    INOUT p_recorded_row_count bigint DEFAULT NULL, p_read_count bigint DEFAULT NULL
 ) LANGUAGE plpgsql AS $$
 BEGIN
     CALL omd.fence(p_module_instance_id);
@@ -64,11 +64,11 @@ END $$;
 class Job:
     """A driver process with its executors, which writes on command."""
 
-    def __init__(self, master: str, script: Path = JOB) -> None:
+    def __init__(self, master: str, script: Path = JOB, **environment: str) -> None:
         self.master = master
         self.process = subprocess.Popen(
             [sys.executable, script, master],
-            env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+            env={**os.environ, "PYSPARK_PYTHON": sys.executable, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -76,7 +76,7 @@ class Job:
         )
         self._answers: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
-        assert self.answer() == "ready"
+        assert self.answer(3 * PATIENCE) == "ready"
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
@@ -84,9 +84,10 @@ class Job:
             self._answers.put(line.strip())
         self._answers.put("killed")
 
-    def write(self, dsn: str) -> None:
+    def write(self, order: str) -> None:
+        """Let it write; its script says what the order is, by default the database."""
         assert self.process.stdin is not None
-        self.process.stdin.write(f"{dsn}\n")
+        self.process.stdin.write(f"{order}\n")
 
     def answer(self, seconds: float = PATIENCE) -> str:
         """Return how the write has ended: S, F, or killed. Raises queue.Empty if it has not."""
@@ -131,18 +132,31 @@ def kill(process: psutil.Process) -> None:
         process.send_signal(signal.SIGKILL)
 
 
-@pytest.fixture(scope="module")
-def jobs() -> Iterator[Callable[[], Job]]:
-    """A function that returns the running job, or a new one."""
-    running: list[Job] = []
+@pytest.fixture(scope="session")
+def blindness(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PYTHONPATH with which no worker sees whether its rows ended early."""
+    folder = tmp_path_factory.mktemp("blind")
+    folder.joinpath("sitecustomize.py").write_text(
+        "import types\n"
+        "import omd.spark.whole_input as whole_input\n"
+        "whole_input.sys = types.SimpleNamespace(_getframe=lambda: None)\n"
+    )
+    return str(folder)
 
-    def job() -> Job:
-        if not running or running[-1].process.poll() is not None:
-            running.append(Job("local-cluster[2,1,1024]"))
-        return running[-1]
+
+@pytest.fixture(scope="module")
+def jobs(blindness: str) -> Iterator[Callable[..., Job]]:
+    """A function that returns the running job, or a new one."""
+    running: dict[bool, Job] = {}
+
+    def job(*, is_blind: bool = False) -> Job:
+        if is_blind not in running or running[is_blind].process.poll() is not None:
+            more = {"PYTHONPATH": blindness} if is_blind else {}
+            running[is_blind] = Job("local-cluster[2,1,1024]", **more)
+        return running[is_blind]
 
     yield job
-    for started in running:
+    for started in running.values():
         started.close()
 
 
@@ -298,12 +312,13 @@ def test_a_partition_that_is_tried_twice_at_a_time(
 
 @pytest.mark.random
 @pytest.mark.kill
+@pytest.mark.parametrize("is_blind", [False, True], ids=["", "no task sees an early end"])
 def test_executors_killed_at_random(
-    jobs: Callable[[], Job], conn: Any, dsn: str, module: str
+    jobs: Callable[..., Job], conn: Any, dsn: str, module: str, is_blind: bool
 ) -> None:
     conn.execute(SLOW_COMMIT.format("PERFORM pg_sleep(random() / 5);"))
     chance = random.Random(SEED)
-    job = jobs()
+    job = jobs(is_blind=is_blind)
     for _ in range(2):  # the second one is warm
         started = time.monotonic()
         job.write(dsn)

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import omd
 from omd._core.link import Link
+from omd.spark.failure import failure_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +50,12 @@ def test_a_partition_that_is_written_again_counts_as_the_first_attempt_wrote_it(
     spark: SparkSession, conn: Any, control: omd.Control, module: str, mode: str
 ) -> None:
     with control.module(module) as run:
-        for start, stop in ((0, 4), (100, 107), (0, 0)):
-            save(run, spark.range(start, stop, 1, 1), mode, writeNumber=7)
+        for start in (0, 100):
+            save(run, spark.range(start, start + 4, 1, 1), mode, writeNumber=7)
+        for rows in (7, 0):  # one of the two attempts has not read all
+            with pytest.raises(PySparkException) as caught:
+                save(run, spark.range(0, rows, 1, 1), mode, writeNumber=7)
+            assert type(failure_in(caught.value)) is omd.errors.lookup("OM144")
         assert there(conn) == [0, 1, 2, 3]
         assert counted(conn) == [(1, 4)]
 
@@ -84,7 +89,8 @@ def test_a_partition_that_was_finished_without_rows_stays_without(
 ) -> None:
     with control.module(module) as run:
         save(run, spark.range(0, 0, 1, 1), mode, writeNumber=7)
-        save(run, spark.range(0, 4, 1, 1), mode, writeNumber=7)
+        with pytest.raises(PySparkException, match="with 0 rows read, and another one has read 4"):
+            save(run, spark.range(0, 4, 1, 1), mode, writeNumber=7)
     assert there(conn) == []
     assert counted(conn) == [(1, 0)]
 

@@ -262,13 +262,14 @@ def write_table(
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     Writer(dsn, relation, rows.schema, mode == "overwrite", ledger)
     if mode == "overwrite":
-        rows = rows.coalesce(1)
+        rows = _marked(rows)
     options = {
         "url": dsn,
         "table": table,
         "moduleInstance": str(ledger.module_instance_id),
         "writeNumber": str(ledger.write_number),
         "writePlan": relation.plan(),
+        "endMark": str(mode == "overwrite"),
         **({} if through is None else {"writeThrough": through[1]}),
     }
     try:
@@ -284,3 +285,11 @@ def write_table(
         write_number=ledger.write_number,
     )
     return sum(row.row_count for row in written)
+
+
+def _marked(rows: DataFrame) -> DataFrame:
+    """Return the rows in one partition, with a row behind them that marks their end."""
+    nothing = (F.lit(None).cast(field.dataType) for field in rows.schema)
+    end = rows.sparkSession.range(1).select(*nothing, F.lit(True))
+    # A union has the partitions of both sides in their order.
+    return rows.coalesce(1).select("*", F.lit(False)).unionAll(end).coalesce(1)

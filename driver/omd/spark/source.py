@@ -28,6 +28,8 @@ Options (the case of their names does not matter):
         same partitions.
     writeThrough: (write) a CALL that takes the rows out of a temporary table, which writePlan
         describes, and answers how many it has written; table is then only named in the ledger.
+    endMark: (write) the last column is true in the last row alone, which marks the end of the rows
+        and is none of them; without it nothing is written. `Run.write` sets it for an overwrite.
     writePlan: (write) what `Run.write` has read about the table; it is not read again.
 """
 
@@ -69,12 +71,14 @@ _OPTIONS = {
     "writenumber": "write_number",
     "writeplan": "write_plan",
     "writethrough": "write_through",
+    "endmark": "end_mark",
 }
 _NUMBERS = {
     "partitions": "numPartitions",
     "module_instance": "moduleInstance",
     "write_number": "writeNumber",
 }
+_FLAGS = {"push_filters": "pushFilters", "end_mark": "endMark"}
 _IDS = {"window_start_id": "windowStartId", "window_end_id": "windowEndId"}
 _HINT = (
     "Its options are url, table, query, partitionColumn, numPartitions, predicates, snapshot,"
@@ -106,6 +110,7 @@ class Options:
     write_number: int | None = None
     write_plan: str | None = None
     write_through: str | None = None
+    end_mark: bool = False
 
     @classmethod
     def parse(cls, given: MutableMapping[str, str]) -> Options:
@@ -124,9 +129,9 @@ class Options:
                     values[field] = int(value)
                 except ValueError:
                     raise CallerError(f"{_IDS[field]} is not an integer", hint=_HINT) from None
-            elif field == "push_filters":
+            elif field in _FLAGS:
                 if value.lower() not in ("true", "false"):
-                    raise CallerError("pushFilters is not true or false", hint=_HINT)
+                    raise CallerError(f"{_FLAGS[field]} is not true or false", hint=_HINT)
                 values[field] = value.lower() == "true"
             elif field == "predicates":
                 values[field] = _predicates(value)
@@ -205,7 +210,9 @@ class OmdDataSource(DataSource):
             number = given.write_number or next_write_number(given.url)
             name = str(target) if given.write_through is None else str(given.table)
             ledger = Ledger(given.module_instance, number, name)
-        return Writer(given.url, target, schema, overwrite, ledger, given.write_through)
+        return Writer(
+            given.url, target, schema, overwrite, ledger, given.write_through, given.end_mark
+        )
 
     def relation(self) -> Relation:
         """Return the table or query as the server describes it."""

@@ -7,7 +7,8 @@ CREATE OR REPLACE PROCEDURE omd.record_write(
     p_table_code text,
     p_row_count bigint,
     INOUT p_is_first boolean DEFAULT NULL,
-    INOUT p_recorded_row_count bigint DEFAULT NULL
+    INOUT p_recorded_row_count bigint DEFAULT NULL,
+    p_read_count bigint DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -24,11 +25,12 @@ BEGIN
     PERFORM omd.require_read_committed();
     IF v_missing IS NOT NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    ELSIF p_row_count < 0 THEN
+    ELSIF least(p_row_count, p_read_count) < 0 THEN
         PERFORM omd.raise_error(
             'OM007',
             jsonb_build_object(
-                'module_instance_id', p_module_instance_id, 'row_count', p_row_count
+                'module_instance_id', p_module_instance_id,
+                'row_count', least(p_row_count, p_read_count)
             )
         );
     END IF;
@@ -36,18 +38,19 @@ BEGIN
     CALL omd.fence(p_module_instance_id);
 
     INSERT INTO omd.write_ledger (
-        module_instance_id, write_number, partition_number, table_code, row_count, write_datetime
+        module_instance_id, write_number, partition_number, table_code, row_count, read_count,
+        write_datetime
     )
     VALUES (
         p_module_instance_id, p_write_number, p_partition_number, p_table_code, p_row_count,
-        clock_timestamp()
+        p_read_count, clock_timestamp()
     )
     ON CONFLICT DO NOTHING;
     p_is_first := FOUND;
     p_recorded_row_count := CASE
         WHEN p_is_first THEN p_row_count
         ELSE omd.recorded_write(
-            p_module_instance_id, p_write_number, p_partition_number, p_table_code
+            p_module_instance_id, p_write_number, p_partition_number, p_table_code, p_read_count
         )
     END;
 END
@@ -61,7 +64,8 @@ COMMENT ON PROCEDURE omd.record_write IS
 'attempt was first: ROLLBACK, and count the p_recorded_row_count rows of that one. '
 'p_write_number: the same for all partitions and attempts of one write, another for each write of '
 'the run (next_write_number returns one). p_partition_number: the partition. p_table_code: the '
-'table. p_row_count: rows written. Errors: OM004, OM005, OM007, OM013, OM014, OM101, OM102, '
-'OM107. Locks: the instance row FOR SHARE; another attempt of the partition waits for the end of '
-'the transaction.';
+'table. p_row_count: rows written. p_read_count: rows read, of which each attempt must have as '
+'many as the first; NULL: it is not compared. Errors: OM004, OM005, OM007, OM013, OM014, OM101, '
+'OM102, OM107, OM144. Locks: the instance row FOR SHARE; another attempt of the partition waits '
+'for the end of the transaction.';
 GRANT EXECUTE ON PROCEDURE omd.record_write TO omd_runner;

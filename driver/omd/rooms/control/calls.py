@@ -1141,6 +1141,7 @@ class ControlCalls(Calls):
         partition_number: int,
         table_code: str,
         row_count: int,
+        read_count: int | None = None,
     ) -> RecordWriteAnswer:
         """Lets the calling transaction commit the rows of one partition for a Module Instance, if
         the run may still write (see fence) and the partition was not committed before.
@@ -1155,6 +1156,8 @@ class ControlCalls(Calls):
             partition_number: the partition.
             table_code: the table.
             row_count: rows written.
+            read_count: rows read, of which each attempt must have as many as the first; NULL:
+                it is not compared.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -1165,6 +1168,7 @@ class ControlCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             LeaseExpired: OM107.
+            InputIncomplete: OM144.
         """
         from omd.rooms.control.rows import RecordWriteAnswer
 
@@ -1176,16 +1180,34 @@ class ControlCalls(Calls):
             partition_number,
             table_code,
             row_count,
+            read_count,
         )
 
     def recorded_write(
-        self, module_instance_id: int, write_number: int, partition_number: int, table_code: str
+        self,
+        module_instance_id: int,
+        write_number: int,
+        partition_number: int,
+        table_code: str,
+        read_count: int | None = None,
     ) -> int | None:
         """Returns how many rows an earlier attempt of a partition has committed (see record_write);
         NULL when none has.
+
+        Args:
+            read_count: rows that this attempt has read, if it has read its input; that one must
+                have read as many.
+
+        Raises:
+            InputIncomplete: OM144.
         """
         answer: int | None = self._value(
-            _RECORDED_WRITE, module_instance_id, write_number, partition_number, table_code
+            _RECORDED_WRITE,
+            module_instance_id,
+            write_number,
+            partition_number,
+            table_code,
+            read_count,
         )
         return answer
 
@@ -2323,6 +2345,7 @@ _RECORD_WRITE = Routine(
         "p_partition_number": "integer",
         "p_table_code": "text",
         "p_row_count": "bigint",
+        "p_read_count": "bigint",
     },
     required=5,
 )
@@ -2333,6 +2356,7 @@ _RECORDED_WRITE = Routine(
         "p_write_number": "bigint",
         "p_partition_number": "integer",
         "p_table_code": "text",
+        "p_read_count": "bigint",
     },
     required=4,
     repeat=Repeat(),
