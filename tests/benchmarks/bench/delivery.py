@@ -51,9 +51,8 @@ class Interface:
 
     def validate(self, delivery_id: int) -> int:
         """Begin a run and pass both stages; return the Module Instance."""
-        outcome, _, _, instances, _ = self.answer(
-            "CALL omd_delivery.begin_delivery(%s)", delivery_id
-        )
+        begun = self.answer("CALL omd_delivery.begin_delivery(%s)", delivery_id)
+        outcome, _, _, instances, *_ = begun  # later revisions answer more
         assert outcome == "RUN", outcome
         for stage in (1, 2):
             plan = self.answer("SELECT omd_delivery.validation_plan(%s, %s)", delivery_id, stage)[0]
