@@ -17,6 +17,22 @@
 \ir ../../migrations/V172__schedules_recover.sql
 \endif
 
+\set checksum '752837d9aa5bf017a18ac55aef86b7f177ce28d7627f431d1750e74fa43e6b6e'
+\set phase 'expand'
+\set locks 'omd_event.setting'
+\set migration 'V225__tries_of_events'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V225__tries_of_events.sql
+\endif
+
+\set checksum 'ac87f93bdcca7c209b3b4a616601b88b25378db730b854a1f0ede8772184b2ee'
+\set migration 'V226__configure_tries'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V226__configure_tries.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql

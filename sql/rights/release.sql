@@ -1141,7 +1141,7 @@ ROUTINE omd_event._skip_event_numbers(bigint)
 ROUTINE omd_event._staged(bigint[])
 ROUTINE omd_event._text(omd_event.event)
 ROUTINE omd_event._view_reads(oid)
-ROUTINE omd_event.configure(text,text,text,interval) |  | omd_admin | EXECUTE
+ROUTINE omd_event.configure(text,text,text,interval,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_event.confirm_events(text,text,bigint,jsonb,text) |  | omd_runner | EXECUTE
 ROUTINE omd_event.continue_as(text) |  | omd_admin | EXECUTE
 ROUTINE omd_event.events_after(bigint,integer,text[]) |  | omd_reader | EXECUTE

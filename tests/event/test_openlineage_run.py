@@ -166,6 +166,21 @@ def test_what_the_receiver_will_never_take_is_passed_after_three_tries(
     assert sink(flow)["refused"] == 2
 
 
+def test_when_a_refusal_is_final_is_set_in_the_database(
+    flow: Flow, receiver: Receiver, shared_dsn: str
+) -> None:
+    assert sink(flow)["tries"] == 3
+    for wrong in (0, 101):
+        flow.refused("OM013", "omd_event.configure", tries=wrong)
+    flow.call("omd_event.configure", tries=1)
+    assert sink(flow)["tries"] == 1
+    runs(flow, "bad")
+    receiver.answer = lambda _: Answer(422, body=b"no")
+    drain(shared_dsn, http(receiver.url))
+    assert len(receiver.asked) == 2
+    assert sink(flow)["refused"] == 2
+
+
 @pytest.mark.parametrize("status", [301, 503])
 def test_whatever_else_is_said_waits_and_nothing_overtakes(
     flow: Flow, receiver: Receiver, shared_dsn: str, status: int

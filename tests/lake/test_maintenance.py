@@ -34,6 +34,32 @@ def fill(control: omd.Control, *modes: str) -> None:
             write(run, "lake.one", [n], mode)
 
 
+def test_how_long_snapshots_and_rollbacks_count_is_set_in_the_database(
+    control: omd.Control, dsn: str, omd_here: Callable[..., Any]
+) -> None:
+    def terms() -> tuple[timedelta | None, timedelta | None]:
+        [row] = control.report("lake_tables")
+        return row.keep_snapshots, row.settled_after
+
+    def set_to(code: str, value: str) -> None:
+        control.calls.omd.set_parameter(code, value, module_code="omd_lake_maintain")
+
+    fill(control, "append", "overwrite")
+    assert terms() == (timedelta(days=5), timedelta(days=30))
+    assert maintain(control) == []
+    set_to("settled_after", "12 hours")
+    set_to("keep_snapshots", "0 days")
+    assert terms() == (timedelta(0), timedelta(hours=12))
+    assert omd_here("maintain", "--dry-run", dsn=dsn).returncode == 0
+    assert [row.action for row in maintain(control, dry_run=True)] == ["EXPIRE"]
+    assert maintain(control, keep=timedelta(days=1), dry_run=True) == []
+    for wrong in ("soon", "-1 day", "1 year"):
+        set_to("keep_snapshots", wrong)
+        assert terms() == (None, timedelta(hours=12))
+        with pytest.raises(omd.errors.ConfigurationError, match="keep_snapshots"):
+            maintain(control)
+
+
 def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
     control: omd.Control, dsn: str, tmp_path: Path, omd_here: Callable[..., Any]
 ) -> None:

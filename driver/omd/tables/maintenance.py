@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.manifest import DataFile
 
 from omd._core.engines import SPARK
+from omd._core.errors import ConfigurationError
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from omd.rooms.lake.calls import LakeCalls
 from omd.rooms.lake.rows import LakeFoldersRow, LakeTablesRow
@@ -37,8 +38,6 @@ MODULE = "omd_lake_maintain"
 
 INSERT_INSTANCE = "omd_insert_module_instance_id"
 
-_SETTLED = timedelta(days=30)
-
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -53,11 +52,19 @@ class Done:
     problem: str | None = None  # why it was passed over
 
 
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What the parameters of the Module omd_lake_maintain say."""
+
+    keep_snapshots: timedelta
+    settled_after: timedelta
+
+
 def maintain(
     control: Blocks,
     tables: Sequence[str] = (),
     *,
-    keep: timedelta = timedelta(days=5),
+    keep: timedelta | None = None,
     dry_run: bool = False,
     spark: SparkSession | None = None,
 ) -> list[Done]:
@@ -66,12 +73,16 @@ def maintain(
     Args:
         control: the connection.
         tables: the tables; none: all that are in the catalogue.
-        keep: for how long snapshots are kept; the current one is kept for ever.
+        keep: for how long snapshots are kept; by default as the parameter keep_snapshots of the
+            Module omd_lake_maintain says. The current one is kept for ever.
         dry_run: only return what would be done.
         spark: the session that joins files; by default one is started when there are any.
 
     Returns:
         What was done. What could not be read is passed over, and is in it with its problem.
+
+    Raises:
+        ConfigurationError: a parameter of omd_lake_maintain is no number of days or hours.
     """
     lake = LakeCalls(control._link)
     codes = [lake.find_table(code, table_format_code="ICEBERG").table_code for code in tables]
@@ -83,23 +94,24 @@ def maintain(
 
 
 def _maintained(
-    control: Connection, run: Run | None, codes: Sequence[str], keep: timedelta
+    control: Connection, run: Run | None, codes: Sequence[str], keep: timedelta | None
 ) -> Iterator[Done]:
     passed = set()
-    for done in removed_folders(control, codes, dry_run=run is None):
-        _tell(control, run, done)
-        yield done
     rows = LakeCalls(control._link).report(
         LakeTablesRow, order_by=("table_code",), table_code=list(codes) or None
     )
+    terms = [_terms_in(row, keep) for row in rows]  # refused before anything is done
+    for done in removed_folders(control, codes, dry_run=run is None):
+        _tell(control, run, done)
+        yield done
     for step in (_expire, _compact):
-        for row in rows:
+        for row, term in zip(rows, terms, strict=True):
             is_ours = catalog_name(row.table_code) is None
             is_delta = is_ours and row.table_format_code == "DELTA"
             if row.table_code in passed or not (row.metadata_location is not None or is_delta):
                 continue
             try:
-                result = step(control, run, row, keep)
+                result = step(control, run, row, term)
             except Exception as error:  # noqa: BLE001 - one table stops no other
                 reraise_of_run(error)
                 passed.add(row.table_code)
@@ -150,11 +162,9 @@ def removed_folders(control: Connection, codes: Sequence[str], *, dry_run: bool)
             yield done
 
 
-def _expire(
-    control: Connection, run: Run | None, row: LakeTablesRow, keep: timedelta
-) -> Done | None:
+def _expire(control: Connection, run: Run | None, row: LakeTablesRow, terms: _Terms) -> Done | None:
     """Let old snapshots or versions expire, and delete what only they need."""
-    code = row.table_code
+    code, keep = row.table_code, terms.keep_snapshots
     if row.metadata_location is not None:
         files = expire(control, None if run is None else run.instance_id, code, keep)
     else:
@@ -165,7 +175,7 @@ def _expire(
 
 
 def _compact(
-    control: Connection, run: Run | None, row: LakeTablesRow, _keep: timedelta
+    control: Connection, run: Run | None, row: LakeTablesRow, terms: _Terms
 ) -> Done | None:
     """Join the small files of a table, and exchange them in one commit."""
     code = row.table_code
@@ -173,7 +183,7 @@ def _compact(
     column = INSERT_INSTANCE if module is None else module.insert_instance_column
     chosen: Sequence[Group[Any]]
     if row.metadata_location is not None:
-        chosen = _compact_iceberg(control, run, code, column)
+        chosen = _compact_iceberg(control, run, code, column, terms)
     else:
         from omd.tables import delta_maintenance  # the extra delta is needed
 
@@ -183,7 +193,7 @@ def _compact(
             code,
             _folder(control, code),
             column,
-            lambda runs: _settled(control, runs),
+            lambda runs: _settled(control, runs, terms.settled_after),
         )
     if not chosen:
         return None
@@ -191,13 +201,15 @@ def _compact(
 
 
 def _compact_iceberg(
-    control: Connection, run: Run | None, code: str, column: str
+    control: Connection, run: Run | None, code: str, column: str, terms: _Terms
 ) -> Sequence[Group[DataFile]]:
     table = LakeRun.open(LakeCalls(control._link).find_table(code, table_format_code="ICEBERG"))
     if column not in table.metadata.schema.column_names:
         return []
     small = small_files(table.io, table.metadata, column)
-    chosen = groups(small, _settled(control, {owner for _, owner, _, _ in small}))
+    chosen = groups(
+        small, _settled(control, {owner for _, owner, _, _ in small}, terms.settled_after)
+    )
     if not chosen or run is None:
         return chosen
     engine = run._control._engines[SPARK]
@@ -220,12 +232,29 @@ def _folder(control: Connection, code: str) -> str:
     return location
 
 
-def _settled(control: Connection, runs: Collection[int]) -> set[int]:
+def _settled(control: Connection, runs: Collection[int], after: timedelta) -> set[int]:
     """Return the runs that ended so long ago that no rollback of them is to be expected."""
     rows = control.report(ModuleExecutionLogRow, module_instance_id=sorted(runs) or [0])
-    until = datetime.now(timezone.utc) - _SETTLED
+    until = datetime.now(timezone.utc) - after
     return {
         row.module_instance_id
         for row in rows
         if row.end_datetime is not None and row.end_datetime < until
     }
+
+
+def _terms_in(row: LakeTablesRow, keep: timedelta | None) -> _Terms:
+    """Return the terms that a row shows, with a time to keep snapshots that the caller may have.
+
+    Raises:
+        ConfigurationError: a parameter of maintenance is no number of days or hours.
+    """
+    kept, settled = row.keep_snapshots if keep is None else keep, row.settled_after
+    if kept is None or settled is None:
+        code = "keep_snapshots" if kept is None else "settled_after"
+        raise ConfigurationError(
+            f"the parameter {code} of the Module {MODULE} is no number of days or hours",
+            hint=f"omd call set_parameter --parameter-code {code} --parameter-value '5 days'"
+            f" --module-code {MODULE}",
+        )
+    return _Terms(kept, settled)

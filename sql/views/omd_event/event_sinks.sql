@@ -19,7 +19,8 @@ SELECT
     s.refused,
     s.sent,
     s.inactive_indicator,
-    s.purged_unsent
+    s.purged_unsent,
+    p.tries
 FROM omd_event.sink AS s
 CROSS JOIN omd_event.setting AS p;
 
@@ -43,3 +44,5 @@ COMMENT ON COLUMN omd_report.event_sinks.inactive_indicator IS
 'Y: nothing is sent, and nothing waits.';
 COMMENT ON COLUMN omd_report.event_sinks.purged_unsent IS
 'How many events were purged before it got them.';
+COMMENT ON COLUMN omd_report.event_sinks.tries IS
+'How often an event is sent that is refused, until the refusal is final.';

@@ -27,7 +27,9 @@ SELECT
             )
         FROM omd_lake.withheld_rows AS w
         WHERE w.table_code = t.table_code AND w.settled_datetime IS NULL
-    ) AS problem
+    ) AS problem,
+    k.keep_snapshots,
+    k.settled_after
 FROM (
     SELECT
         a.table_code,
@@ -73,7 +75,33 @@ LEFT JOIN LATERAL (
     WHERE n.table_code = t.table_code
     ORDER BY n.commit_datetime DESC, n.sequence_number DESC
     LIMIT 1
-) AS c ON TRUE;
+) AS c ON TRUE
+-- The first values stand here alone.
+CROSS JOIN (
+    SELECT
+        CASE
+            WHEN bool_or(p.code = 'keep_snapshots')
+                THEN max(p.span) FILTER (WHERE p.code = 'keep_snapshots')
+            ELSE interval '5 days'
+        END AS keep_snapshots,
+        CASE
+            WHEN bool_or(p.code = 'settled_after')
+                THEN max(p.span) FILTER (WHERE p.code = 'settled_after')
+            ELSE interval '30 days'
+        END AS settled_after
+    FROM (
+        SELECT
+            q.parameter_code AS code,
+            CASE
+                WHEN mp.parameter_value ~ '^[0-9]{1,5} (day|hour)s?$'
+                    THEN mp.parameter_value::interval
+            END AS span
+        FROM omd.module_parameter AS mp
+        INNER JOIN omd.parameter AS q ON mp.parameter_id = q.parameter_id
+        INNER JOIN omd.module AS m ON mp.module_id = m.module_id
+        WHERE m.module_code = 'omd_lake_maintain'
+    ) AS p
+) AS k;
 
 COMMENT ON VIEW omd_report.lake_tables IS
 'The lake tables that are in the catalogue, that a Module loads, or that have a commit, and the '
@@ -101,3 +129,11 @@ COMMENT ON COLUMN omd_report.lake_tables.metadata_location IS
 COMMENT ON COLUMN omd_report.lake_tables.problem IS
 'Which rows a rollback did not bring back, until omd_lake.settle_withheld settles it; NULL: there '
 'is none.';
+COMMENT ON COLUMN omd_report.lake_tables.keep_snapshots IS
+'For how long maintenance keeps snapshots and versions: the parameter of that name of the Module '
+'omd_lake_maintain, as ''5 days'' or ''12 hours''; at first 5 days. NULL: its value is no such '
+'number, and nothing is maintained.';
+COMMENT ON COLUMN omd_report.lake_tables.settled_after IS
+'So long after its end no rollback of a run is to be expected, so that its small files may be '
+'joined with others: the parameter of that name of omd_lake_maintain; at first 30 days. NULL: as '
+'of keep_snapshots.';

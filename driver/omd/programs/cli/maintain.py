@@ -14,7 +14,9 @@ from omd.programs.terminal.tables import show
 _UNITS = {"day": "days", "days": "days", "hour": "hours", "hours": "hours"}
 
 
-def _span(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timedelta:
+def _span(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> timedelta | None:
+    if value is None:
+        return None
     number, _, unit = value.strip().partition(" ")
     if not number.isdigit() or unit.strip() not in _UNITS:
         raise click.BadParameter("Write a number of days or hours: '5 days'.")
@@ -27,15 +29,14 @@ def _span(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timed
 @output_option
 @click.option(
     "--keep",
-    default="5 days",
-    show_default=True,
     callback=_span,
     metavar="SPAN",
-    help="Keep snapshots and versions that are younger.",
+    help="Keep snapshots and versions that are younger; by default as the parameter keep_snapshots"
+    " of the Module omd_lake_maintain says, at first 5 days.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 def maintain(
-    dsn: str, output: str, tables: tuple[str, ...], keep: timedelta, dry_run: bool
+    dsn: str, output: str, tables: tuple[str, ...], keep: timedelta | None, dry_run: bool
 ) -> ExitCode:
     """Maintain lake tables: expire old snapshots, remove folders that were never committed.
 

@@ -30,7 +30,6 @@ from omd.rooms.control.connection import Connection
 from omd.rooms.event.calls import EventCalls
 from omd.rooms.event.rows import EventSinksRow, TakeEventsRow
 
-_TRIES = 3  # so often an event is sent that its receiver refuses
 _BETWEEN_TRIES = 0.2
 _POLL = 1.0  # seconds between two rounds in which nothing was to be sent
 _SOON = 0.2  # the same, where somebody waits for the end
@@ -136,16 +135,15 @@ class Sender:
         self._sink_code = sink_code
         self._transport = transport
         self._limit = limit
-        # What one event may take, with all tries, must fit into a third of the lease.
-        self._longest = _TRIES * transport.timeout
-        self._lease = max(lease, timedelta(seconds=4 * self._longest))
+        self._least_lease = lease
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4()}"
         self._problem: str | None = None
         self.has_begun = False  # it has been connected; any thread may ask
         self._begun = begun
         self._pause_until = 0.0
         self._loop = Loop(lambda text: tell(f"{sink_code}: {text}"))
-        self._loop.stuck += _TRIES * transport.timeout
+        self._stuck = self._loop.stuck
+        self._allow(1)
 
     def run(self, *, until_quiet: bool = False) -> None:
         """Send until `stop` is called, or, with `until_quiet`, until all is sent.
@@ -169,15 +167,26 @@ class Sender:
         """Whether its loop turns; any thread may ask."""
         return self._loop.turns
 
+    def _allow(self, tries: int) -> None:
+        """Send each event so often at most, until its refusal is final."""
+        self._tries = tries
+        # What one event may take, with all tries, must fit into a third of the lease.
+        self._longest = tries * self._transport.timeout
+        self._lease = max(self._least_lease, timedelta(seconds=4 * self._longest))
+        self._loop.stuck = self._stuck + self._longest
+
     @contextmanager
     def _session(self) -> Iterator[tuple[EventCalls, Listener]]:
         with (
             self._connect() as control,
             Listener(control._new_link(name="-listen"), "omd_published") as news,
         ):
+            event = EventCalls(control._link)
+            for sink in event.report(EventSinksRow, sink_code=self._sink_code):
+                self._allow(sink.tries)
             self.has_begun = True
             self._begun()
-            yield EventCalls(control._link), news
+            yield event, news
 
     def _serve(self, event: EventCalls, news: Listener, until_quiet: bool) -> None:
         while not self._loop.stop:
@@ -259,8 +268,8 @@ class Sender:
         )
 
     def _send(self, row: TakeEventsRow) -> Outcome | None:
-        """Send an event, three times if it is refused; None: the loop was stopped meanwhile."""
-        for tries in range(1, _TRIES + 1):
+        """Send an event, several times if it is refused; None: the loop was stopped meanwhile."""
+        for number in range(1, self._tries + 1):
             if self._loop.stop:
                 return None
             try:
@@ -269,7 +278,7 @@ class Sender:
                 return Wait(type(error).__name__)
             if not isinstance(outcome, Refused):
                 return outcome
-            if tries < _TRIES:
+            if number < self._tries:
                 self._loop.wait(_BETWEEN_TRIES)
         return outcome
 

@@ -34,8 +34,9 @@ class EventCalls(Calls):
         dataset_namespace: str | None = None,
         web_url: str | None = None,
         keep: timedelta | str | None = None,
+        tries: int | None = None,
     ) -> None:
-        """Sets how events are named and kept; NULL keeps what is set.
+        """Sets how events are named, kept and sent; NULL keeps what is set.
 
         Args:
             job_namespace: the namespace of the jobs in OpenLineage (at first omd.<database>);
@@ -45,11 +46,13 @@ class EventCalls(Calls):
                 postgres://localhost:<port>).
             web_url: where the page of OMD is found (at first nowhere).
             keep: how long events are kept (at first 30 days).
+            tries: how often an event is sent that its receiver refuses, until the refusal is
+                final (at first 3 times; omd_report.event_sinks shows it).
 
         Raises:
             InvalidArgument: OM013.
         """
-        self._do(_CONFIGURE, job_namespace, dataset_namespace, web_url, keep)
+        self._do(_CONFIGURE, job_namespace, dataset_namespace, web_url, keep, tries)
 
     def confirm_events(
         self,
@@ -367,6 +370,7 @@ _CONFIGURE = Routine(
         "p_dataset_namespace": "text",
         "p_web_url": "text",
         "p_keep": "interval",
+        "p_tries": "integer",
     },
 )
 _CONFIRM_EVENTS = Routine(

@@ -107,6 +107,7 @@ class EventSinksRow:
         sent: How many events it has got.
         inactive_indicator: Y: nothing is sent, and nothing waits.
         purged_unsent: How many events were purged before it got them.
+        tries: How often an event is sent that is refused, until the refusal is final.
     """
 
     view: ClassVar[str] = "omd_report.event_sinks"
@@ -123,6 +124,7 @@ class EventSinksRow:
     sent: int
     inactive_indicator: str
     purged_unsent: int
+    tries: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from omd.rooms.control.codes import Status
@@ -191,6 +191,12 @@ class LakeTablesRow:
             committed since; NULL: it is not in this catalogue.
         problem: Which rows a rollback did not bring back, until omd_lake.settle_withheld
             settles it; NULL: there is none.
+        keep_snapshots: For how long maintenance keeps snapshots and versions: the parameter of
+            that name of the Module omd_lake_maintain, as '5 days' or '12 hours'; at first 5
+            days. NULL: its value is no such number, and nothing is maintained.
+        settled_after: So long after its end no rollback of a run is to be expected, so that its
+            small files may be joined with others: the parameter of that name of
+            omd_lake_maintain; at first 30 days. NULL: as of keep_snapshots.
     """
 
     view: ClassVar[str] = "omd_report.lake_tables"
@@ -207,3 +213,5 @@ class LakeTablesRow:
     total_rows: int | None
     metadata_location: str | None
     problem: str | None
+    keep_snapshots: timedelta | None
+    settled_after: timedelta | None
