@@ -238,7 +238,8 @@ def test_the_placeholders_appear_in_no_report(flow: Flow) -> None:
         "batch_list", "module_list", "batch_module_list", "audit_columns",
         "dispatch_sources", "dispatch_sessions", "dispatch_schedules", "history",
         "work", "work_states", "work_summary", "batch_work", "flow", "flow_nodes",
-        "metric_list", "metrics", "prometheus", "routine_list", "server", "footprint", "upgrade",
+        "metric_list", "metrics", "prometheus", "routine_list", "server", "server_problems",
+        "footprint", "upgrade",
     )  # fmt: skip
     for report in reports:
         if report["viewname"] not in definitions:

@@ -58,11 +58,13 @@ def exceptions(flow: Flow) -> set[tuple[str, str, str]]:
 
 
 def test_the_placeholders_are_in_no_report(flow: Flow) -> None:
-    # Two sources of tasks, a schedule, the list of metrics, the server with its sessions, what a
-    # purge would delete, the steps of the installation and all routines are there at first.
+    # Two sources of tasks, a schedule, the list of metrics, the server with its sessions and what
+    # is wrong with it, what a purge would delete, the steps of the installation and all routines
+    # are there at first.
     shipped = {
         "dispatch_sources", "dispatch_schedules", "dispatch_sessions", "history", "metric_list",
-        "metrics", "prometheus", "server", "footprint", "upgrade", "routine_list",
+        "metrics", "prometheus", "server", "server_problems", "footprint", "upgrade",
+        "routine_list",
     }  # fmt: skip
     views = [row["name"] for row in flow.rows(VIEWS) if row["name"] not in shipped]
     assert {"failures", "trace", "module_execution_log"} <= set(views)

@@ -13,6 +13,8 @@
 --
 -- Values are put in as they are, in one pass: whoever makes the data has quoted them, and a hostile
 -- value that looks like a tag reaches no other value.
+--
+-- A session may have standard_conforming_strings off, so a pattern with a backslash is an E''.
 
 CREATE OR REPLACE FUNCTION omd._render(
     p_template text,
@@ -47,7 +49,7 @@ DECLARE
     v_output text := '';
 BEGIN
     -- Most templates have no blocks. One statement renders them in a third of the time.
-    IF p_template !~ '\{(?:for|if) \w' THEN
+    IF p_template !~ E'\\{(?:for|if) \\w' THEN
         RETURN (
             SELECT
                 btrim(
@@ -63,7 +65,9 @@ BEGIN
                     ),
                     E'\n '
                 )
-            FROM regexp_matches(p_template, '([^{]+|\{(\w+)\}|\{)', 'g') WITH ORDINALITY AS t (m, n)
+            FROM regexp_matches(
+                p_template, E'([^{]+|\\{(\\w+)\\}|\\{)', 'g'
+            ) WITH ORDINALITY AS t (m, n)
         );
     END IF;
 
@@ -83,9 +87,12 @@ BEGIN
     INTO v_words, v_tokens, v_names, v_separators
     FROM regexp_matches(
         regexp_replace(
-            p_template, '^ *(\{(?:else|end|(?:for|if) \w+(?: "[^"]*")?)\})\n', '\1', 'gn'
+            p_template,
+            E'^ *(\\{(?:else|end|(?:for|if) \\w+(?: "[^"]*")?)\\})\n',
+            E'\\1',
+            'gn'
         ),
-        '([^{]+|\{(?:(for|if) )?(\w+)(?: "([^"]*)")?\}|\{)', 'g'
+        E'([^{]+|\\{(?:(for|if) )?(\\w+)(?: "([^"]*)")?\\}|\\{)', 'g'
     ) WITH ORDINALITY AS t (m, n);
     IF v_words IS NULL THEN
         RETURN '';
