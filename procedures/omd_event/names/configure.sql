@@ -73,8 +73,8 @@ $configure$;
 
 COMMENT ON PROCEDURE omd_event.configure IS
 'Sets how events are named, kept and sent; NULL keeps what is set. p_job_namespace: the namespace '
-'of the jobs in OpenLineage (at first omd.<database>); it has a slash only in the :// of a URL without a '
-'path, so that a parent <namespace>/<job>/<run id> is read back as it was written. '
+'of the jobs in OpenLineage (at first omd.<database>); it has a slash only in the :// of a URL '
+'without a path, so that a parent <namespace>/<job>/<run id> is read back as it was written. '
 'p_dataset_namespace: that of the tables of this database (at first postgres://localhost:<port>). '
 'p_web_url: where the page of OMD is found (at first nowhere). p_keep: how long events are kept '
 '(at first 30 days). p_tries: how often an event is sent that its receiver refuses, until the '
