@@ -13,6 +13,7 @@ pytest_plugins = [
     "support.scenes",
     "support.scene",
     "support.driver",
+    "support.sessions",
     "support.traps",
     "support.wire",
     "support.pooler",

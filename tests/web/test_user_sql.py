@@ -68,6 +68,7 @@ OF_OMD = {
     "omd._undo_for_room",
     "omd.base_tables",
     "omd.block_stands",
+    "omd.block_upto",
     "omd.finish_run",
     "omd.next_position",
     "omd.plan_block",
@@ -117,6 +118,12 @@ OF_OMD = {
     "omd_facts.recall_effects",
     "omd_facts.resync",
     "omd_lineage._kept_statement",
+    "omd_provenance._effects",
+    "omd_provenance._effects_of_own",
+    "omd_provenance._follows",
+    "omd_provenance._lock_recall",
+    "omd_provenance._take_back",
+    "omd_provenance._take_back_own",
     "omd_web._evaluate",
     "omd_web.bulk",
     "omd_web.preview",
@@ -136,6 +143,10 @@ class Calls:
 
     def __init__(self, conn: Connection) -> None:
         self.code: dict[str, str] = {}
+        hooks: dict[str, set[str]] = {}
+        for row in conn.execute("SELECT hook, routine FROM omd.room_hook"):
+            hooks.setdefault(f"'{row['hook']}'", set()).add(f"{row['routine']}()")
+        hooked: dict[str, set[str]] = {}
         for row in conn.execute(
             "SELECT format('%s.%s()', n.nspname, p.proname) AS name,"
             " coalesce(pg_get_function_sqlbody(p.oid), pg_get_functiondef(p.oid)) AS text"
@@ -147,14 +158,20 @@ class Calls:
             " WHERE n.nspname ~ '^omd' AND c.relkind = 'v'"
         ):
             self.code[row["name"]] = self.code.get(row["name"], "") + code_of(row["text"])
-        self.calls = {name: self.named(text) for name, text in self.code.items()}
-        # A room is called by the name that stands in a table; each action is looked at below.
+            is_routine = row["name"].endswith("()")  # a view only tells which hooks there are
+            for hook in re.findall(r"'[A-Z_]+'", row["text"]) if is_routine else ():
+                hooked.setdefault(row["name"], set()).update(hooks.get(hook, ()))
+        self.calls = {
+            name: self.named(text) | hooked.get(name, set()) for name, text in self.code.items()
+        }
+        # A room is called for a hook that its caller names, or by the name that stands in another
+        # table; each action is looked at below.
         rooms: dict[str, set[str]] = {}
         for row in conn.execute(
             "SELECT table_schema || '.' || table_name AS name, quote_ident(column_name) AS its"
             " FROM information_schema.columns"
             " WHERE table_schema ~ '^omd' AND table_schema <> 'omd_web'"
-            " AND column_name ~ '(^|_)routine$'"
+            " AND column_name ~ '(^|_)routine$' AND table_name <> 'room_hook'"
         ):
             for of in conn.execute(
                 f"SELECT DISTINCT {row['its']} AS name FROM {row['name']}".encode()
