@@ -19,7 +19,7 @@ DECLARE
     v_row_count bigint;
     v_read_count bigint;
 BEGIN
-    SELECT l.row_count, l.read_count INTO v_row_count, v_read_count
+    SELECT l.row_count::bigint, l.read_count INTO v_row_count, v_read_count
     FROM omd.write_ledger AS l
     WHERE
         l.module_instance_id = p_module_instance_id
