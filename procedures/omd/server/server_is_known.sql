@@ -1,5 +1,5 @@
--- This is the only place that decides whether the server is known; omd_report.server_problems asks it too. It
--- compares too, so that it says the right thing before anybody has settled, and on a standby.
+-- This is the only place that decides whether the server is known; omd_report.server_problems asks
+-- it. It compares the servers itself, so it is right before anybody has settled, and on a standby.
 
 CREATE OR REPLACE FUNCTION omd.server_is_known()
 RETURNS boolean
