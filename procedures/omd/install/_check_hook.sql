@@ -16,7 +16,7 @@ DECLARE
     v_columns text[];
     v_expected text;
 BEGIN
-    SELECT h.* INTO STRICT v_hook FROM omd.hook AS h WHERE h.hook = NEW.hook;
+    SELECT h.* INTO STRICT v_hook FROM omd.hook AS h WHERE h.hook = new.hook;
     v_type := regexp_replace(v_hook.answer, '^SETOF ', '')::regtype;
     v_columns := ARRAY(
         SELECT format('%s %s', a.attname, format_type(a.atttypid, a.atttypmod))
@@ -40,31 +40,31 @@ BEGIN
                 ORDER BY a.n
             )
         ) AS is_answer,
-        format('%I.%I', n.nspname, p.proname) = NEW.routine AND n.nspname = NEW.room AS is_of_room,
+        format('%I.%I', n.nspname, p.proname) = new.routine AND n.nspname = new.room AS is_of_room,
         p.proowner = c.relowner AS is_ours
     INTO v_routine
     FROM pg_proc AS p
     INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
-    INNER JOIN pg_class AS c ON c.oid = TG_RELID
-    WHERE p.oid = to_regprocedure(format('%s(%s)', NEW.routine, v_hook.arguments));
+    INNER JOIN pg_class AS c ON c.oid = tg_relid
+    WHERE p.oid = to_regprocedure(format('%s(%s)', new.routine, v_hook.arguments));
     IF (
         v_routine.is_kind AND v_routine.is_answer AND v_routine.is_of_room AND v_routine.is_ours
     ) IS NOT TRUE THEN
         v_expected := format(
             'a %s of the schema %s and of the owner of OMD that takes (%s)%s',
             CASE WHEN v_hook.answer IS NULL THEN 'procedure' ELSE 'function' END,
-            NEW.room, v_hook.arguments, ' and returns ' || v_hook.answer
+            new.room, v_hook.arguments, ' and returns ' || v_hook.answer
         );
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
-                'argument', format('routine of the hook %s', NEW.hook),
-                'value', NEW.routine,
+                'argument', format('routine of the hook %s', new.hook),
+                'value', new.routine,
                 'expected', v_expected
             )
         );
     END IF;
-    RETURN NEW;
+    RETURN new;
 END
 $check_hook$;
 

@@ -22,16 +22,15 @@ BEGIN
     RETURN QUERY
     SELECT
         'TASK', h.table_code, e.outcome, NULL::bigint, e.row_count, e.remark, e.tables
-    FROM ROWS FROM (
-        jsonb_to_recordset(p_subject -> 'holders') AS (
-            table_code text, action text, columns jsonb
-        )
-    ) WITH ORDINALITY AS h (table_code, action, columns, n)
+    FROM jsonb_array_elements(p_subject -> 'holders') WITH ORDINALITY AS o (holder, n)
+    CROSS JOIN LATERAL jsonb_to_record(o.holder) AS h (
+        table_code text, action text, columns jsonb
+    )
     CROSS JOIN LATERAL omd_dispatch._erase_tasks(
         substr(h.table_code, 14), h.columns, p_subject -> 'keys', h.action = 'NULL'
     ) AS e
     WHERE h.action IS NOT NULL AND starts_with(h.table_code, 'omd_dispatch.')
-    ORDER BY h.n, e.outcome;
+    ORDER BY o.n, e.outcome;
 END
 $erase_subject$;
 

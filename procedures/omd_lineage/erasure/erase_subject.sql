@@ -25,16 +25,15 @@ BEGIN
         CASE h.action WHEN 'NULL' THEN 'NULLED' ELSE 'DELETED' END,
         NULL::bigint, e.row_count,
         format('copies of rows of %s that were replaced', h.table_code), NULL::text[]
-    FROM ROWS FROM (
-        jsonb_to_recordset(p_subject -> 'holders') AS (
-            table_code text, action text, columns jsonb, relations text[]
-        )
-    ) WITH ORDINALITY AS h (table_code, action, columns, relations, n)
+    FROM jsonb_array_elements(p_subject -> 'holders') WITH ORDINALITY AS o (holder, n)
+    CROSS JOIN LATERAL jsonb_to_record(o.holder) AS h (
+        table_code text, action text, columns jsonb, relations text[]
+    )
     CROSS JOIN LATERAL omd_lineage._erase_replaced(
         h.table_code, h.columns, p_subject -> 'keys', h.action = 'NULL'
     ) AS e
     WHERE h.action IS NOT NULL AND h.relations IS NOT NULL
-    ORDER BY h.n;
+    ORDER BY o.n;
 END
 $erase_subject$;
 
