@@ -28,14 +28,8 @@ BLOCK = "SELECT nbr, amount, acm_record_ind AS what FROM block"
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    from pyspark.sql import SparkSession
-
-    mine = SparkSession.getActiveSession() is None
-    session = omd.spark.session("local[2]", {"spark.log.level": "OFF"})
-    yield session
-    if mine:
-        session.stop()
+def spark() -> SparkSession:
+    return omd.spark.session("local[2]", {"spark.log.level": "OFF"})
 
 
 @pytest.fixture

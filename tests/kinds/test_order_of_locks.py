@@ -10,11 +10,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import psycopg
-import pytest
+from support.plans import require_plans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import psycopg
 
     from kinds.conftest import Platform
 
@@ -164,10 +165,7 @@ def night(platform: Platform) -> None:
 
 
 def test_rows_are_locked_in_one_order(platform: Platform) -> None:
-    try:
-        platform.conn.execute("LOAD 'auto_explain'")
-    except psycopg.errors.UndefinedFile:
-        pytest.skip("this server has no auto_explain")
+    require_plans(platform.conn)
     found, seen = {}, set()
     for act in (load, load_again, undo, step, step_again, restate, stage, night):
         with Trace(platform.conn) as trace:

@@ -20,16 +20,21 @@ ON = """
 """
 
 
-@contextmanager
-def executed(conn: psycopg.Connection[Any]) -> Iterator[list[str]]:
-    """Yield the plans that a session executes inside, each with the routine that it is of.
-
-    CALL and SET have no plan. The test is skipped where the server has no auto_explain.
-    """
+def require_plans(conn: psycopg.Connection[Any]) -> None:
+    """Let a session tell its plans; the test is skipped where the server has no auto_explain."""
     try:
         conn.execute("LOAD 'auto_explain'")
     except psycopg.errors.UndefinedFile:
         pytest.skip("this server has no auto_explain")
+
+
+@contextmanager
+def executed(conn: psycopg.Connection[Any]) -> Iterator[list[str]]:
+    """Yield the plans that a session executes inside, each with the routine that it is of.
+
+    CALL and SET have no plan.
+    """
+    require_plans(conn)
     found: list[str] = []
 
     def hear(said: psycopg.errors.Diagnostic) -> None:
