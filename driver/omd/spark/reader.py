@@ -28,7 +28,6 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
     Not,
 )
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     DateType,
     IntegerType,
@@ -42,6 +41,7 @@ from pyspark.sql.types import (
 from omd._core.error_codes import UnsupportedType
 from omd._core.errors import CallerError, OmdError
 from omd._core.names import operator
+from omd.spark.arrow import arrow_schema
 from omd.spark.failure import own_failure
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import SEVERAL_DIMENSIONS, read_array
@@ -158,7 +158,7 @@ class Reader(DataSourceReader):
             raise own_failure(error) from error
 
     def _read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        schema = to_arrow_schema(self.relation.schema(), timezone="UTC")
+        schema = arrow_schema(self.relation.schema())
         connection = mover(self.url, self.snapshot, self.block)
         try:
             with connection.cursor() as cursor:

@@ -15,7 +15,6 @@ from psycopg import sql
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from omd._core.engines import SPARK
 from omd._core.errors import one_line
@@ -26,6 +25,7 @@ from omd.rooms.decision.block import StageRun
 from omd.rooms.decision.rows import DecisionRunLogRow
 from omd.rooms.decision.rules import require_allowed
 from omd.rooms.decision.run import ended as outcome
+from omd.spark.arrow import spark_schema
 from omd.spark.decision import operator as op
 from omd.spark.decision.links import Links
 from omd.spark.decision.operator import CLUSTERED, RESULTS
@@ -117,7 +117,7 @@ def results_of(
         records = records.sortWithinPartitions("sort_key", "link", "arrival")
     else:
         records = _clustered(records, shape.link_bits)
-    return records.mapInArrow(operator_of(shape, rules), from_arrow_schema(RESULTS))
+    return records.mapInArrow(operator_of(shape, rules), spark_schema(RESULTS))
 
 
 def _clustered(records: DataFrame, link_bits: int) -> DataFrame:

@@ -14,10 +14,10 @@ import pyarrow as pa
 from psycopg import sql
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from omd._core.snapshots import taking_over
+from omd.spark.arrow import arrow_schema
 from omd.spark.reader import Reader, Split, converted
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import write_array
@@ -211,7 +211,7 @@ def _look_up(
             ),
             sql.SQL("" if deleted else " WHERE t.acm_record_ind OPERATOR(pg_catalog.<>) 'R'"),
         )
-        schema = to_arrow_schema(relation.schema(), timezone="UTC")
+        schema = arrow_schema(relation.schema())
         connection: Any = mover(url)
         try:
             with connection.cursor() as cursor:

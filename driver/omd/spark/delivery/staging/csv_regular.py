@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DataType, StringType, StructType
 
+from omd.spark.arrow import arrow_type
 from omd.spark.delivery import casts
 from omd.spark.names import quote as quoted
 
@@ -104,7 +104,7 @@ def read_regular(
         schema.add(kept.name, kept.dataType)
     for name, form in wanted.items():
         schema.add(_READ + name, form.type)
-    types = [to_arrow_type(form.type) for form in wanted.values()]
+    types = [arrow_type(form.type) for form in wanted.values()]
     pattern = _line([wanted.get(name, _TEXT).pattern for name in names], separator, quote)
     # Arrow calls the fields by their numbers, since names may come twice.
     numbers = {name: str(n) for n, name in reversed([*enumerate(names)])}
