@@ -19,14 +19,8 @@ DECLARE
     v_actions text;
     v_answer jsonb;
 BEGIN
-    IF p_object_kind IS NULL OR p_key IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_object_kind IS NULL THEN 'p_object_kind' ELSE 'p_key' END
-            )
-        );
-    END IF;
+    p_object_kind := omd.require_argument('p_object_kind', p_object_kind);
+    p_key := omd.require_argument('p_key', p_key);
     SELECT k.* INTO v_kind FROM omd_web.object_kind AS k WHERE k.object_kind = p_object_kind;
     IF NOT FOUND THEN
         PERFORM omd.raise_error(

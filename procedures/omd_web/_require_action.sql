@@ -13,9 +13,7 @@ AS $require_action$
 DECLARE
     v_action omd_web.action;
 BEGIN
-    IF p_action_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_action_code'));
-    END IF;
+    p_action_code := omd.require_argument('p_action_code', p_action_code);
     SELECT a.* INTO v_action FROM omd_web.action AS a WHERE a.action_code = p_action_code;
     IF NOT FOUND THEN
         PERFORM omd.raise_error(

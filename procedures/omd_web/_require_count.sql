@@ -12,9 +12,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $require_count$
 BEGIN
-    IF p_value IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', p_argument));
-    ELSIF p_value < 1 THEN
+    p_value := omd.require_argument(p_argument, p_value);
+    IF p_value < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -26,9 +26,7 @@ DECLARE
     v_lower text := lower(v_text);
     v_id bigint;
 BEGIN
-    IF p_text IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_text'));
-    END IF;
+    p_text := omd.require_argument('p_text', p_text);
     PERFORM omd_web._require_count('p_limit', p_limit);
     IF v_text = '' THEN
         RETURN;

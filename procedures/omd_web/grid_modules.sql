@@ -29,9 +29,7 @@ DECLARE
     v_batch_id integer;
 BEGIN
     PERFORM omd_web._require_count('p_runs', p_runs);
-    IF p_batch_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_batch_code'));
-    END IF;
+    p_batch_code := omd.require_argument('p_batch_code', p_batch_code);
     SELECT b.batch_id INTO v_batch_id
     FROM omd_report.batch_list AS b
     WHERE b.batch_code = p_batch_code;

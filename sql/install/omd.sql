@@ -261,6 +261,7 @@
 \ir ../../procedures/omd/arguments/did_you_mean.sql
 \ir ../../procedures/omd/errors/shown_value.sql
 \ir ../../procedures/omd/errors/raise_error.sql
+\ir ../../procedures/omd/arguments/require_argument.sql
 \ir ../../procedures/omd/install/put_trigger.sql
 \ir ../../procedures/omd/install/put_view.sql
 \ir ../../procedures/omd/install/room_hooks.sql

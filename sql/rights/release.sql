@@ -407,6 +407,8 @@ ROUTINE omd.rename_batch(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.rename_module(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.reopen_window(bigint)
 ROUTINE omd.report_death(text,bigint,jsonb) |  | omd_runner | EXECUTE
+ROUTINE omd.require_argument(text,anyelement) |  | omd_data_reader | EXECUTE
+ROUTINE omd.require_argument(text,anyelement) |  | omd_reader | EXECUTE
 ROUTINE omd.require_chunk(timestamp with time zone,integer)
 ROUTINE omd.require_code(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.require_filter(jsonb,jsonb)

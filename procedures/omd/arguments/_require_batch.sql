@@ -16,9 +16,7 @@ DECLARE
 BEGIN
     SELECT b.batch_id INTO v_batch_id FROM omd.batch AS b WHERE b.batch_code = p_batch_code;
     IF NOT FOUND THEN
-        IF p_batch_code IS NULL THEN
-            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_batch_code'));
-        END IF;
+        p_batch_code := omd.require_argument('p_batch_code', p_batch_code);
         PERFORM omd.raise_error(
             'OM001',
             jsonb_strip_nulls(

@@ -16,9 +16,7 @@ DECLARE
 BEGIN
     SELECT m.module_id INTO v_module_id FROM omd.module AS m WHERE m.module_code = p_module_code;
     IF NOT FOUND THEN
-        IF p_module_code IS NULL THEN
-            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_code'));
-        END IF;
+        p_module_code := omd.require_argument('p_module_code', p_module_code);
         PERFORM omd.raise_error(
             'OM002',
             jsonb_strip_nulls(

@@ -12,9 +12,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $require_chunk$
 BEGIN
-    IF p_counted_at IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_counted_at'));
-    ELSIF NOT isfinite(p_counted_at) THEN
+    p_counted_at := omd.require_argument('p_counted_at', p_counted_at);
+    IF NOT isfinite(p_counted_at) THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -20,9 +20,7 @@ DECLARE
     v_lease interval := omd._require_lease(p_lease);
     v_batch_instance_id bigint;
 BEGIN
-    IF v_lease IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
-    END IF;
+    v_lease := omd.require_argument('p_lease', v_lease);
 
     UPDATE omd.module_instance AS mi SET lease_expires_at = clock_timestamp() + v_lease
     WHERE mi.ctid = (

@@ -14,9 +14,7 @@ AS $heartbeat_batch$
 DECLARE
     v_lease interval := omd._require_lease(p_lease);
 BEGIN
-    IF v_lease IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
-    END IF;
+    v_lease := omd.require_argument('p_lease', v_lease);
 
     UPDATE omd.batch_instance AS bi SET lease_expires_at = clock_timestamp() + v_lease
     WHERE bi.ctid = (

@@ -20,19 +20,10 @@ DECLARE
     v_run record;
     v_detail text;
 BEGIN
-    IF p_instance_type IS NULL OR p_instance_id IS NULL OR p_evidence IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument',
-                CASE
-                    WHEN p_instance_type IS NULL THEN 'p_instance_type'
-                    WHEN p_instance_id IS NULL THEN 'p_instance_id'
-                    ELSE 'p_evidence'
-                END
-            )
-        );
-    ELSIF p_instance_type NOT IN ('MODULE', 'BATCH') THEN
+    p_instance_type := omd.require_argument('p_instance_type', p_instance_type);
+    p_instance_id := omd.require_argument('p_instance_id', p_instance_id);
+    p_evidence := omd.require_argument('p_evidence', p_evidence);
+    IF p_instance_type NOT IN ('MODULE', 'BATCH') THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

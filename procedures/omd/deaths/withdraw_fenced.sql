@@ -10,15 +10,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $withdraw_fenced$
 BEGIN
-    IF p_instance_type IS NULL OR p_instance_id IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument',
-                CASE WHEN p_instance_type IS NULL THEN 'p_instance_type' ELSE 'p_instance_id' END
-            )
-        );
-    ELSIF p_instance_type NOT IN ('MODULE', 'BATCH') THEN
+    p_instance_type := omd.require_argument('p_instance_type', p_instance_type);
+    p_instance_id := omd.require_argument('p_instance_id', p_instance_id);
+    IF p_instance_type NOT IN ('MODULE', 'BATCH') THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

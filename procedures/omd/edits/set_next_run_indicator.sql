@@ -13,9 +13,8 @@ AS $set_next_run_indicator$
 DECLARE
     v_next_run_indicator text := omd.require_code('next run indicator', p_next_run_indicator);
 BEGIN
-    IF v_next_run_indicator IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_next_run_indicator'));
-    ELSIF num_nonnulls(p_batch_instance_id, p_module_instance_id) <> 1 THEN
+    v_next_run_indicator := omd.require_argument('p_next_run_indicator', v_next_run_indicator);
+    IF num_nonnulls(p_batch_instance_id, p_module_instance_id) <> 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

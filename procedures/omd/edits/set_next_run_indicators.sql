@@ -22,9 +22,7 @@ DECLARE
     v_held bigint;
 BEGIN
     PERFORM omd.require_read_committed(), omd.require_chunk(p_counted_at, p_limit);
-    IF v_indicator IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_next_run_indicator'));
-    END IF;
+    v_indicator := omd.require_argument('p_next_run_indicator', v_indicator);
     v_ids := ARRAY(
         SELECT i FROM omd._instances_matching(
             p_filter, p_counted_at, p_limit, p_after_instance_id, v_indicator

@@ -18,9 +18,7 @@ BEGIN
     THEN
         v_id := current_setting('omd.module_instance_id')::bigint;
     END IF;
-    IF v_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
-    END IF;
+    v_id := omd.require_argument('p_module_instance_id', v_id);
     PERFORM FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = v_id
         AND mi.execution_status_code = 'E'

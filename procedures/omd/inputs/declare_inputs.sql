@@ -12,14 +12,8 @@ DECLARE
     v_module_id integer;
     v_table text;
 BEGIN
-    IF p_module_code IS NULL OR p_tables IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_tables IS NULL THEN 'p_tables' ELSE 'p_module_code' END
-            )
-        );
-    END IF;
+    p_tables := omd.require_argument('p_tables', p_tables);
+    p_module_code := omd.require_argument('p_module_code', p_module_code);
     PERFORM omd.require_read_committed();
     v_module_id := omd._require_module(p_module_code);
     FOR v_table IN SELECT t.table_code FROM unnest(p_tables) AS t (table_code) LOOP

@@ -12,9 +12,8 @@ AS $record_input$
 DECLARE
     v_id bigint;
 BEGIN
-    IF p_table_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_table_code'));
-    ELSIF omd.spell_table(p_table_code) IS NULL THEN
+    p_table_code := omd.require_argument('p_table_code', p_table_code);
+    IF omd.spell_table(p_table_code) IS NULL THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

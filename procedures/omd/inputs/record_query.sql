@@ -12,9 +12,7 @@ DECLARE
     v_id bigint;
     v_look record;
 BEGIN
-    IF p_query IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_query'));
-    END IF;
+    p_query := omd.require_argument('p_query', p_query);
     v_id := omd._reading_run(p_module_instance_id);
     v_look := omd._statement_inputs(p_query);
     PERFORM omd._record_look(v_id, v_look.p_tables, v_look.p_problem);

@@ -12,14 +12,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $purge_cutoff$
 BEGIN
-    IF p_keep IS NULL OR p_batch_size IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_keep IS NULL THEN 'p_keep' ELSE 'p_batch_size' END
-            )
-        );
-    ELSIF p_keep < interval '0' THEN
+    p_keep := omd.require_argument('p_keep', p_keep);
+    p_batch_size := omd.require_argument('p_batch_size', p_batch_size);
+    IF p_keep < interval '0' THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

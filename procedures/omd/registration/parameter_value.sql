@@ -23,9 +23,7 @@ BEGIN
     FROM omd.parameter AS p
     WHERE p.parameter_code = p_parameter_code;
     IF NOT FOUND THEN
-        IF p_parameter_code IS NULL THEN
-            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_parameter_code'));
-        END IF;
+        p_parameter_code := omd.require_argument('p_parameter_code', p_parameter_code);
         PERFORM omd.raise_error('OM012', jsonb_build_object('parameter_code', p_parameter_code));
     END IF;
 

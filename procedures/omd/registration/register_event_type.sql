@@ -10,9 +10,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_event_type$
 BEGIN
-    IF p_event_type_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_event_type_code'));
-    ELSIF p_event_type_code < 100 THEN
+    p_event_type_code := omd.require_argument('p_event_type_code', p_event_type_code);
+    IF p_event_type_code < 100 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

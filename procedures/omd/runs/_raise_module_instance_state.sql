@@ -15,9 +15,7 @@ AS $raise_module_instance_state$
 DECLARE
     v_detail jsonb;
 BEGIN
-    IF p_module_instance_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
 
     SELECT jsonb_build_object(
         'instance_type', 'Module Instance',

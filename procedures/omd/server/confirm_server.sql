@@ -14,9 +14,8 @@ DECLARE
     v_is_open boolean;
     v_routine text;
 BEGIN
-    IF p_as IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_as'));
-    ELSIF v_as NOT IN ('MOVED', 'COPY') THEN
+    p_as := omd.require_argument('p_as', p_as);
+    IF v_as NOT IN ('MOVED', 'COPY') THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object('argument', 'p_as', 'value', p_as, 'expected', 'MOVED or COPY')

@@ -9,9 +9,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $skip_ids$
 BEGIN
-    IF p_count IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_count'));
-    ELSIF p_count NOT BETWEEN 1 AND 1000000000000 THEN
+    p_count := omd.require_argument('p_count', p_count);
+    IF p_count NOT BETWEEN 1 AND 1000000000000 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -23,14 +23,9 @@ BEGIN
     SELECT m.* INTO v_module FROM omd.module AS m
     WHERE m.module_id = omd._require_module(p_module_code)
     FOR NO KEY UPDATE;
-    IF p_step IS NULL OR p_is_removed IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_step IS NULL THEN 'p_step' ELSE 'p_is_removed' END
-            )
-        );
-    ELSIF p_step < 1 THEN
+    p_step := omd.require_argument('p_step', p_step);
+    p_is_removed := omd.require_argument('p_is_removed', p_is_removed);
+    IF p_step < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object('argument', 'p_step', 'value', p_step, 'expected', '1 or more')

@@ -32,9 +32,7 @@ AS $explain$
 DECLARE
     v_reads CONSTANT boolean := omd.reads_rows();
 BEGIN
-    IF p_module_instance_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
     RETURN QUERY
     SELECT
         k.wave, k.key, k.cycle_no, k.invocation_no, k.link, k.arrival, k.code, k.cause_link,

@@ -16,14 +16,8 @@ AS $last_run_of$
 DECLARE
     v_stage_id integer;
 BEGIN
-    IF p_stage_code IS NULL OR p_key IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_stage_code IS NULL THEN 'p_stage_code' ELSE 'p_key' END
-            )
-        );
-    END IF;
+    p_stage_code := omd.require_argument('p_stage_code', p_stage_code);
+    p_key := omd.require_argument('p_key', p_key);
     SELECT s.stage_id INTO v_stage_id FROM omd_decision.stage AS s
     WHERE s.stage_code = p_stage_code;
     RETURN coalesce(

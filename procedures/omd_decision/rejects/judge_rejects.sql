@@ -12,9 +12,7 @@ DECLARE
     v_run record;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
-    IF p_counts IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_counts'));
-    END IF;
+    p_counts := omd.require_argument('p_counts', p_counts);
     PERFORM omd_decision._require_rejects('p_counts', p_counts, v_run.definition);
     PERFORM omd_decision._judge(v_run.definition, p_counts);
 END

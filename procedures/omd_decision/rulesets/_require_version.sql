@@ -14,9 +14,7 @@ AS $require_version$
 DECLARE
     v_version omd_decision.ruleset_version;
 BEGIN
-    IF p_ruleset_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_ruleset_code'));
-    END IF;
+    p_ruleset_code := omd.require_argument('p_ruleset_code', p_ruleset_code);
     SELECT v.* INTO v_version
     FROM omd_decision.ruleset AS r
     INNER JOIN omd_decision.ruleset_version AS v USING (ruleset_id)

@@ -14,9 +14,7 @@ DECLARE
     v_version omd_decision.ruleset_version
         := omd_decision._require_version(p_ruleset_code, p_version);
 BEGIN
-    IF p_version IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_version'));
-    END IF;
+    p_version := omd.require_argument('p_version', p_version);
     IF EXISTS (
         SELECT FROM omd_decision.ruleset AS r
         WHERE r.ruleset_id = v_version.ruleset_id AND r.kind = 'FUNCTION'

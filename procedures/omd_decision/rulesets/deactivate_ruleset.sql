@@ -12,9 +12,7 @@ DECLARE
     v_version omd_decision.ruleset_version
         := omd_decision._require_version(p_ruleset_code, p_version);
 BEGIN
-    IF p_version IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_version'));
-    END IF;
+    p_version := omd.require_argument('p_version', p_version);
     UPDATE omd_decision.ruleset_version AS v SET state = 'INACTIVE'
     WHERE v.ruleset_id = v_version.ruleset_id AND v.version = p_version AND v.state = 'ACTIVE';
     IF FOUND THEN

@@ -12,14 +12,8 @@ AS $define_ruleset$
 DECLARE
     v_version omd_decision.ruleset_version;
 BEGIN
-    IF p_ruleset IS NULL OR p_activate IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_ruleset IS NULL THEN 'p_ruleset' ELSE 'p_activate' END
-            )
-        );
-    END IF;
+    p_ruleset := omd.require_argument('p_ruleset', p_ruleset);
+    p_activate := omd.require_argument('p_activate', p_activate);
     v_version := omd_decision._save_ruleset(p_ruleset);
     p_version := v_version.version;
     IF p_activate

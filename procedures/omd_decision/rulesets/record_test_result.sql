@@ -17,14 +17,8 @@ DECLARE
         := omd_decision._require_version(p_ruleset_code, p_version);
     v_expected jsonb;
 BEGIN
-    IF p_version IS NULL OR p_test_name IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_version IS NULL THEN 'p_version' ELSE 'p_test_name' END
-            )
-        );
-    END IF;
+    p_version := omd.require_argument('p_version', p_version);
+    p_test_name := omd.require_argument('p_test_name', p_test_name);
     SELECT t.expected INTO v_expected
     FROM omd_decision.ruleset_test AS t
     WHERE t.ruleset_id = v_version.ruleset_id AND t.test_name = p_test_name

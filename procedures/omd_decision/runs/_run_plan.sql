@@ -53,11 +53,7 @@ BEGIN
     INNER JOIN omd.module_target AS m ON i.module_id = m.module_id
     WHERE r.module_instance_id = p_module_instance_id;
     IF NOT FOUND THEN
-        IF p_module_instance_id IS NULL THEN
-            PERFORM omd.raise_error(
-                'OM005', jsonb_build_object('argument', 'p_module_instance_id')
-            );
-        END IF;
+        p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
         PERFORM omd.raise_error(
             'OM181', jsonb_build_object('module_instance_id', p_module_instance_id)
         );

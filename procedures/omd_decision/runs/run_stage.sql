@@ -22,11 +22,7 @@ DECLARE
     v_is_more boolean;
     v_is_cancelled boolean;
 BEGIN
-    IF p_stage_code IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005', pg_catalog.jsonb_build_object('argument', 'p_stage_code')
-        );
-    END IF;
+    p_stage_code := omd.require_argument('p_stage_code', p_stage_code);
     CALL omd.require_no_transaction_block('omd_decision.run_stage');
     CALL omd_decision._begin_stage_run(
         p_stage_code, p_batch_instance_id, p_end_value, p_end_id, p_effective_at, NULL,

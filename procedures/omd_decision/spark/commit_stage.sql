@@ -14,9 +14,8 @@ DECLARE
     v_wrong text;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
-    IF p_counts IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_counts'));
-    ELSIF v_run.execution_status_code = 'S' THEN
+    p_counts := omd.require_argument('p_counts', p_counts);
+    IF v_run.execution_status_code = 'S' THEN
         RETURN;
     END IF;
     IF jsonb_typeof(p_counts) <> 'object' THEN

@@ -10,11 +10,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $fail_stage$
 BEGIN
-    IF p_module_instance_id IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005', jsonb_build_object('argument', 'p_module_instance_id')
-        );
-    ELSIF NOT EXISTS (
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
+    IF NOT EXISTS (
         SELECT FROM omd_decision.run AS r WHERE r.module_instance_id = p_module_instance_id
     ) THEN
         PERFORM omd.raise_error(

@@ -13,9 +13,7 @@ AS $require_stage$
 DECLARE
     v_stage omd_decision.stage;
 BEGIN
-    IF p_stage_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_stage_code'));
-    END IF;
+    p_stage_code := omd.require_argument('p_stage_code', p_stage_code);
     SELECT s.* INTO v_stage FROM omd_decision.stage AS s WHERE s.stage_code = p_stage_code;
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM080', jsonb_build_object('stage_code', p_stage_code));

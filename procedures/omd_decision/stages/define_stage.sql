@@ -19,14 +19,8 @@ DECLARE
     v_old jsonb;
     v_module_id integer;
 BEGIN
-    IF p_stage IS NULL OR p_dry_run IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_stage IS NULL THEN 'p_stage' ELSE 'p_dry_run' END
-            )
-        );
-    END IF;
+    p_stage := omd.require_argument('p_stage', p_stage);
+    p_dry_run := omd.require_argument('p_dry_run', p_dry_run);
     PERFORM omd.require_read_committed();
     v_code := CASE WHEN jsonb_typeof(p_stage) = 'object' THEN p_stage ->> 'stage' END;
     PERFORM omd_decision._raise_invalid(

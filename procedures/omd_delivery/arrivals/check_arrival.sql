@@ -15,9 +15,7 @@ DECLARE
     v_seen record;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF p_seen IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_seen'));
-    END IF;
+    p_seen := omd.require_argument('p_seen', p_seen);
     PERFORM omd_delivery._require_seen(p_seen);
     SELECT a.* INTO v_agreement
     FROM omd_delivery.agreement AS a

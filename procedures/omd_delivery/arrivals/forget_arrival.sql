@@ -14,14 +14,8 @@ DECLARE
     v_delivery omd_delivery.delivery;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF p_arrival_id IS NULL OR p_reason IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_arrival_id IS NULL THEN 'p_arrival_id' ELSE 'p_reason' END
-            )
-        );
-    END IF;
+    p_arrival_id := omd.require_argument('p_arrival_id', p_arrival_id);
+    p_reason := omd.require_argument('p_reason', p_reason);
     SELECT a.agreement_code INTO v_agreement
     FROM omd_delivery.arrival AS r
     INNER JOIN omd_delivery.agreement AS a USING (agreement_id)

@@ -19,12 +19,8 @@ DECLARE
     v_problems jsonb;
     v_old jsonb;
 BEGIN
-    IF p_model IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_model'));
-    END IF;
-    IF p_dry_run IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_dry_run'));
-    END IF;
+    p_model := omd.require_argument('p_model', p_model);
+    p_dry_run := omd.require_argument('p_dry_run', p_dry_run);
     PERFORM omd.require_read_committed();
     PERFORM omd.raise_error(
         'OM030',

@@ -17,14 +17,8 @@ DECLARE
     v_return record;
     v_problem text;
 BEGIN
-    IF p_entity_code IS NULL OR p_files IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_files IS NULL THEN 'p_files' ELSE 'p_entity_code' END
-            )
-        );
-    END IF;
+    p_files := omd.require_argument('p_files', p_files);
+    p_entity_code := omd.require_argument('p_entity_code', p_entity_code);
     v_delivery := omd_delivery._hold_attempt(p_delivery_id, p_attempt);
     PERFORM omd_delivery._require_event(v_delivery, 'stage_verdict', 'take files');
     PERFORM omd_delivery._require_run(v_delivery);

@@ -14,9 +14,8 @@ AS $validation_plan$
 DECLARE
     v_delivery omd_delivery.delivery;
 BEGIN
-    IF p_stage IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_stage'));
-    ELSIF p_stage NOT IN (1, 2) THEN
+    p_stage := omd.require_argument('p_stage', p_stage);
+    IF p_stage NOT IN (1, 2) THEN
         PERFORM omd_delivery._raise_argument('p_stage', p_stage::text, 'it must be 1 or 2');
     END IF;
     v_delivery := omd_delivery._require_delivery(p_delivery_id);

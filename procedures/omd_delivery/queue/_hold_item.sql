@@ -15,9 +15,7 @@ AS $hold_item$
 DECLARE
     v_item omd_delivery.delta_queue;
 BEGIN
-    IF p_queue_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_queue_id'));
-    END IF;
+    p_queue_id := omd.require_argument('p_queue_id', p_queue_id);
     SELECT q.* INTO v_item
     FROM omd_delivery.delta_queue AS q
     WHERE q.queue_id = p_queue_id

@@ -15,9 +15,7 @@ AS $hold_attempt$
 DECLARE
     v_delivery omd_delivery.delivery;
 BEGIN
-    IF p_attempt IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_attempt'));
-    END IF;
+    p_attempt := omd.require_argument('p_attempt', p_attempt);
     v_delivery := omd_delivery._hold_delivery(p_delivery_id);
     IF v_delivery.attempt <> p_attempt THEN
         PERFORM omd_delivery._raise_fenced(v_delivery, p_attempt);

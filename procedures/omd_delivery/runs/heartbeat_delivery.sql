@@ -15,9 +15,7 @@ DECLARE
     v_delivery omd_delivery.delivery;
     v_module_instance_id bigint;
 BEGIN
-    IF p_attempt IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_attempt'));
-    END IF;
+    p_attempt := omd.require_argument('p_attempt', p_attempt);
     LOOP
         v_delivery := omd_delivery._require_delivery(p_delivery_id);
         IF v_delivery.attempt <> p_attempt THEN

@@ -13,9 +13,7 @@ AS $require_delivery$
 DECLARE
     v_delivery omd_delivery.delivery;
 BEGIN
-    IF p_delivery_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_delivery_id'));
-    END IF;
+    p_delivery_id := omd.require_argument('p_delivery_id', p_delivery_id);
     SELECT d.* INTO v_delivery
     FROM omd_delivery.delivery AS d
     WHERE d.delivery_id = p_delivery_id;

@@ -12,9 +12,7 @@ AS $cancel_delivery$
 DECLARE
     v_delivery omd_delivery.delivery;
 BEGIN
-    IF p_reason IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_reason'));
-    END IF;
+    p_reason := omd.require_argument('p_reason', p_reason);
     v_delivery := omd_delivery._hold_delivery(p_delivery_id);
     PERFORM omd_delivery._require_event(v_delivery, 'cancel_delivery', 'be cancelled');
     PERFORM omd_delivery._end_run(v_delivery, p_reason, 'CANCELLED');

@@ -18,9 +18,7 @@ DECLARE
     v_tables text[];
     v_first_id bigint;
 BEGIN
-    IF p_reason IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_reason'));
-    END IF;
+    p_reason := omd.require_argument('p_reason', p_reason);
     v_delivery := omd_delivery._hold_delivery(p_delivery_id);
     PERFORM omd_delivery._require_event(v_delivery, 'revert_delivery', 'be reverted');
     SELECT q.* INTO v_item

@@ -16,15 +16,8 @@ DECLARE
     v_entity record;
     v_rows bigint;
 BEGIN
-    IF p_entity_id IS NULL OR p_instance_array IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument',
-                CASE WHEN p_entity_id IS NULL THEN 'p_entity_id' ELSE 'p_instance_array' END
-            )
-        );
-    END IF;
+    p_entity_id := omd.require_argument('p_entity_id', p_entity_id);
+    p_instance_array := omd.require_argument('p_instance_array', p_instance_array);
     SELECT i.work_schema, e.entity_code INTO v_entity
     FROM omd_delivery.entity AS e
     INNER JOIN omd_delivery.interface AS i USING (interface_id)

@@ -14,14 +14,8 @@ DECLARE
     v_delivery omd_delivery.delivery;
     v_entity_id integer;
 BEGIN
-    IF p_entity_code IS NULL OR p_samples IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_samples IS NULL THEN 'p_samples' ELSE 'p_entity_code' END
-            )
-        );
-    END IF;
+    p_samples := omd.require_argument('p_samples', p_samples);
+    p_entity_code := omd.require_argument('p_entity_code', p_entity_code);
     v_delivery := omd_delivery._hold_attempt(p_delivery_id, p_attempt);
     PERFORM omd_delivery._require_event(v_delivery, 'stage_verdict', 'take samples');
     PERFORM omd_delivery._require_run(v_delivery);

@@ -17,18 +17,9 @@ DECLARE
     v_counts text[];
     v_problem text;
 BEGIN
-    IF p_stage IS NULL OR p_entity_code IS NULL OR p_measures IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE
-                    WHEN p_stage IS NULL THEN 'p_stage'
-                    WHEN p_entity_code IS NULL THEN 'p_entity_code'
-                    ELSE 'p_measures'
-                END
-            )
-        );
-    END IF;
+    p_stage := omd.require_argument('p_stage', p_stage);
+    p_entity_code := omd.require_argument('p_entity_code', p_entity_code);
+    p_measures := omd.require_argument('p_measures', p_measures);
     v_delivery := omd_delivery._hold_attempt(p_delivery_id, p_attempt);
     PERFORM omd_delivery._require_open_stage(v_delivery, p_stage, 'be measured');
     SELECT r.* INTO v_result

@@ -18,9 +18,7 @@ DECLARE
     v_delivery omd_delivery.delivery;
     v_missing text;
 BEGIN
-    IF p_stage IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_stage'));
-    END IF;
+    p_stage := omd.require_argument('p_stage', p_stage);
     v_delivery := omd_delivery._hold_attempt(p_delivery_id, p_attempt);
     SELECT s.verdict, s.delivery_status, s.reasons
     INTO p_verdict, p_delivery_status, p_reasons

@@ -10,14 +10,8 @@ SET search_path = pg_catalog, pg_temp
 AS $release_tasks$
 BEGIN
     PERFORM omd.require_read_committed();
-    IF p_backend_id IS NULL OR p_task_ids IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_backend_id IS NULL THEN 'p_backend_id' ELSE 'p_task_ids' END
-            )
-        );
-    END IF;
+    p_backend_id := omd.require_argument('p_backend_id', p_backend_id);
+    p_task_ids := omd.require_argument('p_task_ids', p_task_ids);
     PERFORM omd_dispatch._give_back(p_backend_id, p_task_ids);
 END
 $release_tasks$;

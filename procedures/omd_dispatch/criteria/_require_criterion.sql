@@ -12,9 +12,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $require_criterion$
 BEGIN
-    IF p_criterion IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_criterion'));
-    ELSIF NOT EXISTS (
+    p_criterion := omd.require_argument('p_criterion', p_criterion);
+    IF NOT EXISTS (
         SELECT FROM omd_dispatch.task_conf_family_model AS m
         WHERE m.family_code = p_family_code AND m.criterion = p_criterion
     ) THEN

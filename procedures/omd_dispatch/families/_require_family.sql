@@ -13,9 +13,7 @@ AS $require_family$
 DECLARE
     v_family omd_dispatch.task_conf_family_desc;
 BEGIN
-    IF p_family_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_family_code'));
-    END IF;
+    p_family_code := omd.require_argument('p_family_code', p_family_code);
     SELECT f.* INTO v_family
     FROM omd_dispatch.task_conf_family_desc AS f
     WHERE f.family_code = p_family_code;

@@ -19,9 +19,7 @@ BEGIN
     WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
     IF NOT FOUND THEN
         PERFORM omd_dispatch._require_family(p_family_code);
-        IF p_task_type IS NULL THEN
-            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_task_type'));
-        END IF;
+        p_task_type := omd.require_argument('p_task_type', p_task_type);
         PERFORM omd.raise_error(
             'OM071',
             jsonb_build_object('family_code', p_family_code, 'task_type', left(p_task_type, 60))

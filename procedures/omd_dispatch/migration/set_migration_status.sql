@@ -18,9 +18,8 @@ DECLARE
 BEGIN
     PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_family(p_family_code);
-    IF p_migration_status IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_migration_status'));
-    ELSIF p_migration_status NOT BETWEEN 0 AND 4 THEN
+    p_migration_status := omd.require_argument('p_migration_status', p_migration_status);
+    IF p_migration_status NOT BETWEEN 0 AND 4 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -13,9 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $has_partition$
 BEGIN
     PERFORM omd_dispatch._require_family(p_family_code);
-    IF p_partition_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_partition_code'));
-    END IF;
+    p_partition_code := omd.require_argument('p_partition_code', p_partition_code);
     RETURN to_regclass(
         omd_dispatch._data_table(p_family_code, '_p' || p_partition_code)
     ) IS NOT NULL;

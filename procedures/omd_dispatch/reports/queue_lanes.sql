@@ -30,9 +30,8 @@ DECLARE
     v_lanes CONSTANT integer := 1000;
     v_family_code text;
 BEGIN
-    IF p_most IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_most'));
-    ELSIF p_most < 1 THEN
+    p_most := omd.require_argument('p_most', p_most);
+    IF p_most < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object('argument', 'p_most', 'value', p_most, 'expected', '1 or more')

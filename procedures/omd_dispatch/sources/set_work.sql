@@ -8,9 +8,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $set_work$
 BEGIN
-    IF p_is_on IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_is_on'));
-    END IF;
+    p_is_on := omd.require_argument('p_is_on', p_is_on);
     PERFORM FROM omd_dispatch.turn AS t WHERE t.part = 'SOURCES' FOR UPDATE;
     UPDATE omd_dispatch.task_source AS s SET
         inactive_indicator = CASE WHEN p_is_on THEN 'N' ELSE 'Y' END,

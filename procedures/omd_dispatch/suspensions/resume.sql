@@ -12,9 +12,7 @@ DECLARE
     v_family_code text;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF p_suspension_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_suspension_id'));
-    END IF;
+    p_suspension_id := omd.require_argument('p_suspension_id', p_suspension_id);
     UPDATE omd_dispatch.task_suspension AS s SET resumed_at = clock_timestamp()
     WHERE s.suspension_id = p_suspension_id AND s.resumed_at IS NULL
     RETURNING s.family_code INTO v_family_code;

@@ -18,9 +18,7 @@ DECLARE
     v_locked text[] := '{}'::text[];
     v_is_there boolean;
 BEGIN
-    IF p_task_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_task_id'));
-    END IF;
+    p_task_id := omd.require_argument('p_task_id', p_task_id);
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP

@@ -9,9 +9,7 @@ SET search_path = pg_catalog, pg_temp
 AS $leave_backend$
 BEGIN
     PERFORM omd.require_read_committed();
-    IF p_backend_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_backend_id'));
-    END IF;
+    p_backend_id := omd.require_argument('p_backend_id', p_backend_id);
     PERFORM FROM omd_dispatch.backend_registration AS b
     WHERE b.backend_id = p_backend_id
     FOR UPDATE;

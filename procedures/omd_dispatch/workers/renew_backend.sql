@@ -15,9 +15,7 @@ DECLARE
     v_family_code text;
     v_ids bigint[];
 BEGIN
-    IF p_backend_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_backend_id'));
-    END IF;
+    p_backend_id := omd.require_argument('p_backend_id', p_backend_id);
     UPDATE omd_dispatch.backend_registration AS b SET registration_time = clock_timestamp()
     WHERE b.backend_id = p_backend_id
         AND omd_dispatch._lives(b.registration_time, b.ttl, clock_timestamp())

@@ -11,16 +11,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $save_view_columns$
 DECLARE
-    v_missing text := CASE
-        WHEN p_view_code IS NULL THEN 'p_view_code'
-        WHEN p_view_text IS NULL THEN 'p_view_text'
-        WHEN p_fields IS NULL THEN 'p_fields'
-    END;
     v_code CONSTANT text := omd.spell_table(p_view_code);
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    ELSIF v_code IS NULL OR omd.target_relation(v_code) IS NULL THEN
+    p_view_code := omd.require_argument('p_view_code', p_view_code);
+    p_view_text := omd.require_argument('p_view_text', p_view_text);
+    p_fields := omd.require_argument('p_fields', p_fields);
+    IF v_code IS NULL OR omd.target_relation(v_code) IS NULL THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -8,9 +8,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $continue_as$
 BEGIN
-    IF p_identity IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_identity'));
-    ELSIF p_identity NOT IN ('SAME', 'NEW') THEN
+    p_identity := omd.require_argument('p_identity', p_identity);
+    IF p_identity NOT IN ('SAME', 'NEW') THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -26,9 +26,7 @@ BEGIN
     IF v_cost IS NULL THEN
         RETURN;
     END IF;
-    IF p_before IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_before'));
-    END IF;
+    p_before := omd.require_argument('p_before', p_before);
     IF jsonb_typeof(p_before) <> 'object' OR EXISTS (
         SELECT FROM jsonb_each(v_cost) AS n
         WHERE jsonb_typeof(p_before -> n.key) IS DISTINCT FROM jsonb_typeof(n.value)

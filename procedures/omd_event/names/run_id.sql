@@ -15,9 +15,7 @@ AS $run_id$
 DECLARE
     v_start timestamptz;
 BEGIN
-    IF p_subject_type IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_subject_type'));
-    END IF;
+    p_subject_type := omd.require_argument('p_subject_type', p_subject_type);
     CASE p_subject_type
         WHEN 'MODULE' THEN
             SELECT mi.start_datetime INTO v_start

@@ -23,9 +23,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $events_after$
 BEGIN
-    IF p_event_number IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_event_number'));
-    ELSIF p_limit IS NULL OR p_limit < 1 THEN
+    p_event_number := omd.require_argument('p_event_number', p_event_number);
+    IF p_limit IS NULL OR p_limit < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object('argument', 'p_limit', 'value', p_limit, 'expected', '1 or more')

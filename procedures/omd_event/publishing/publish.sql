@@ -29,9 +29,8 @@ DECLARE
     v_xid xid8;
     v_round record;
 BEGIN
-    IF p_limit IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_limit'));
-    ELSIF p_limit < 1 THEN
+    p_limit := omd.require_argument('p_limit', p_limit);
+    IF p_limit < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object('argument', 'p_limit', 'value', p_limit, 'expected', '1 or more')

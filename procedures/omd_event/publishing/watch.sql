@@ -14,9 +14,8 @@ AS $watch$
 BEGIN
     p_began := NULL;
     p_ended := NULL;
-    IF p_every IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_every'));
-    ELSIF p_every < interval '0' THEN
+    p_every := omd.require_argument('p_every', p_every);
+    IF p_every < interval '0' THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -11,9 +11,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $raise_unknown_sink$
 BEGIN
-    IF p_sink_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_sink_code'));
-    END IF;
+    p_sink_code := omd.require_argument('p_sink_code', p_sink_code);
     PERFORM omd.raise_error('OM095', jsonb_build_object('sink_code', p_sink_code));
 END
 $raise_unknown_sink$;

@@ -18,9 +18,8 @@ DECLARE
     v_refused bigint := 0::bigint;
     v_wanted bigint := 0::bigint;
 BEGIN
-    IF p_holder IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_holder'));
-    ELSIF p_event_number IS NULL AND p_problem IS NULL THEN
+    p_holder := omd.require_argument('p_holder', p_holder);
+    IF p_event_number IS NULL AND p_problem IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_event_number'));
     END IF;
     SELECT s.* INTO v_sink

@@ -23,9 +23,7 @@ DECLARE
     v_newest bigint;
     v_is_new boolean;
 BEGIN
-    IF p_sink_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_sink_code'));
-    END IF;
+    p_sink_code := omd.require_argument('p_sink_code', p_sink_code);
     SELECT s.event_number INTO STRICT v_newest FROM omd_event.setting AS s;
     IF p_from NOT BETWEEN 0 AND v_newest THEN
         PERFORM omd.raise_error(

@@ -11,9 +11,7 @@ AS $send_again$
 DECLARE
     v_sink omd_event.sink;
 BEGIN
-    IF p_event_number IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_event_number'));
-    END IF;
+    p_event_number := omd.require_argument('p_event_number', p_event_number);
     SELECT s.* INTO v_sink
     FROM omd_event.sink AS s
     WHERE s.sink_code = p_sink_code

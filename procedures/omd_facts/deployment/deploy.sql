@@ -11,9 +11,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $deploy$
 BEGIN
-    IF p_dry_run IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_dry_run'));
-    END IF;
+    p_dry_run := omd.require_argument('p_dry_run', p_dry_run);
     PERFORM omd.require_read_committed();
     IF p_dry_run THEN
         SELECT count(*)::integer INTO p_statements FROM omd_facts.build_deploy_sql(p_interface_code);

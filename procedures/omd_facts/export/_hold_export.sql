@@ -13,9 +13,7 @@ AS $hold_export$
 DECLARE
     v_export omd_facts.export;
 BEGIN
-    IF p_delivery_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_delivery_id'));
-    END IF;
+    p_delivery_id := omd.require_argument('p_delivery_id', p_delivery_id);
     PERFORM omd.require_read_committed();
     SELECT x.* INTO v_export
     FROM omd_facts.export AS x

@@ -12,9 +12,7 @@ DECLARE
     v_export omd_facts.export := omd_facts._hold_export(p_delivery_id);
     v_status text;
 BEGIN
-    IF p_reason IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_reason'));
-    END IF;
+    p_reason := omd.require_argument('p_reason', p_reason);
     PERFORM omd_facts._require_unended(p_delivery_id);
     SELECT s.execution_status_code INTO v_status
     FROM omd.instance_state(v_export.module_instance_id) AS s;

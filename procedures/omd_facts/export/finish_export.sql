@@ -14,15 +14,9 @@ DECLARE
     v_export omd_facts.export := omd_facts._hold_export(p_delivery_id);
     v_rows bigint;
 BEGIN
-    IF p_module_instance_id IS NULL OR p_manifest IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument',
-                CASE WHEN p_manifest IS NULL THEN 'p_manifest' ELSE 'p_module_instance_id' END
-            )
-        );
-    ELSIF v_export.exported_datetime IS NOT NULL
+    p_manifest := omd.require_argument('p_manifest', p_manifest);
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
+    IF v_export.exported_datetime IS NOT NULL
         AND v_export.module_instance_id = p_module_instance_id
     THEN
         RETURN;

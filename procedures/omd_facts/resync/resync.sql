@@ -25,9 +25,7 @@ DECLARE
     v_indicator text;
     v_reason text;
 BEGIN
-    IF p_dry_run IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_dry_run'));
-    END IF;
+    p_dry_run := omd.require_argument('p_dry_run', p_dry_run);
     PERFORM omd.require_read_committed();
     PERFORM omd_delivery.hold_interface(p_interface_code);
     v_unfinished_id := omd_delivery.unfinished_delivery(v_interface.interface_id);

@@ -13,9 +13,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $as_of$
 BEGIN
-    IF p_is_local IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_is_local'));
-    END IF;
+    p_is_local := omd.require_argument('p_is_local', p_is_local);
     -- JSON writes a moment alike under any DateStyle.
     PERFORM set_config('omd_facts.as_of', coalesce(to_jsonb(p_at) #>> '{}', ''), p_is_local);
     RETURN p_at;

@@ -14,9 +14,7 @@ AS $require_load$
 DECLARE
     v_load omd_facts.load_log;
 BEGIN
-    IF p_module_instance_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
     SELECT l.* INTO v_load FROM omd_facts.load_log AS l
     WHERE l.module_instance_id = p_module_instance_id AND l.interface_id = p_interface_id;
     IF NOT FOUND THEN

@@ -22,15 +22,8 @@ DECLARE
     v_entity_ids integer[] := '{}'::integer[];
     v_undone bigint[] := '{}'::bigint[];
 BEGIN
-    IF p_interface_id IS NULL OR p_instance_array IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument',
-                CASE WHEN p_interface_id IS NULL THEN 'p_interface_id' ELSE 'p_instance_array' END
-            )
-        );
-    END IF;
+    p_interface_id := omd.require_argument('p_interface_id', p_interface_id);
+    p_instance_array := omd.require_argument('p_instance_array', p_instance_array);
     SELECT i.interface_code INTO v_interface_code
     FROM omd_facts.interface AS i WHERE i.interface_id = p_interface_id;
     IF NOT EXISTS (

@@ -10,9 +10,7 @@ AS $close_delivery$
 DECLARE
     v_delivery record;
 BEGIN
-    IF p_delivery_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_delivery_id'));
-    END IF;
+    p_delivery_id := omd.require_argument('p_delivery_id', p_delivery_id);
     SELECT g.*, i.interface_code INTO v_delivery
     FROM omd_facts.gdal_delivery AS g
     INNER JOIN omd_facts.interface AS i USING (interface_id)

@@ -18,14 +18,10 @@ DECLARE
     v_indicator text;
     v_reason text;
 BEGIN
-    IF p_physical_delete_allowed IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005', jsonb_build_object('argument', 'p_physical_delete_allowed')
-        );
-    END IF;
-    IF p_is_local IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_is_local'));
-    END IF;
+    p_physical_delete_allowed := omd.require_argument(
+        'p_physical_delete_allowed', p_physical_delete_allowed
+    );
+    p_is_local := omd.require_argument('p_is_local', p_is_local);
     PERFORM omd.require_read_committed();
     PERFORM omd.require_name('p_agreement_code', p_agreement_code);
     p_delivery_id := omd_delivery.insert_delivery(p_agreement_code, 'GDAL');

@@ -15,9 +15,8 @@ DECLARE
     v_table_code text;
     v_problem text;
 BEGIN
-    IF p_commits IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_commits'));
-    ELSIF jsonb_typeof(p_commits) <> 'array' THEN
+    p_commits := omd.require_argument('p_commits', p_commits);
+    IF jsonb_typeof(p_commits) <> 'array' THEN
         v_problem := 'it is no array';
     ELSE
         SELECT c.item ->> 'table', p.problem INTO v_table_code, v_problem

@@ -17,16 +17,11 @@ DECLARE
     v_table_code text := omd_lake._spell_table(p_table_code);
     v_folder text := rtrim(p_folder, '/');
     v_end text := format('/data/omd/%s/%s', p_module_instance_id, p_write_number);
-    v_missing text := CASE
-        WHEN p_module_instance_id IS NULL THEN 'p_module_instance_id'
-        WHEN p_write_number IS NULL THEN 'p_write_number'
-    END;
     v_problem text;
     v_expected text;
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
+    p_write_number := omd.require_argument('p_write_number', p_write_number);
     PERFORM omd.require_name('p_folder', p_folder);
     PERFORM omd_lake._location(v_table_code);
     PERFORM omd_lake._require_open(ARRAY[v_table_code]);

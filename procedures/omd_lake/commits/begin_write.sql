@@ -24,9 +24,7 @@ AS $begin_write$
 DECLARE
     v_location text;
 BEGIN
-    IF p_table_format_code IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_table_format_code'));
-    END IF;
+    p_table_format_code := omd.require_argument('p_table_format_code', p_table_format_code);
     SELECT f.table_code, f.location, f.metadata_location
     INTO table_code, location, metadata_location
     FROM omd_lake.find_table(p_table_code, p_table_format_code) AS f;

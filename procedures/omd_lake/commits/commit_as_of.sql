@@ -31,9 +31,7 @@ AS $commit_as_of$
 DECLARE
     v_table_code text := omd_lake._spell_table(p_table_code);
 BEGIN
-    IF p_as_of IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_as_of'));
-    END IF;
+    p_as_of := omd.require_argument('p_as_of', p_as_of);
     RETURN QUERY
     SELECT c.* FROM omd_lake.table_commit AS c
     WHERE c.table_code = v_table_code AND c.commit_datetime <= p_as_of

@@ -14,14 +14,9 @@ AS $record_folder_removal$
 DECLARE
     v_table_code text := omd_lake._spell_table(p_table_code);
     v_write omd_lake.write_folder;
-    v_missing text := CASE
-        WHEN p_module_instance_id IS NULL THEN 'p_module_instance_id'
-        WHEN p_write_number IS NULL THEN 'p_write_number'
-    END;
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
+    p_write_number := omd.require_argument('p_write_number', p_write_number);
     SELECT w.* INTO v_write
     FROM omd_lake.write_folder AS w
     WHERE w.module_instance_id = p_module_instance_id

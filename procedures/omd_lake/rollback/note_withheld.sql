@@ -15,16 +15,12 @@ SET search_path = pg_catalog, pg_temp
 AS $note_withheld$
 DECLARE
     v_table_code text := omd_lake._spell_table(p_table_code);
-    v_missing text := CASE
-        WHEN p_module_instance_id IS NULL THEN 'p_module_instance_id'
-        WHEN p_undone_instance_id IS NULL THEN 'p_undone_instance_id'
-        WHEN p_snapshot_id IS NULL THEN 'p_snapshot_id'
-        WHEN p_row_count IS NULL THEN 'p_row_count'
-    END;
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    ELSIF p_row_count < 0 THEN
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
+    p_undone_instance_id := omd.require_argument('p_undone_instance_id', p_undone_instance_id);
+    p_snapshot_id := omd.require_argument('p_snapshot_id', p_snapshot_id);
+    p_row_count := omd.require_argument('p_row_count', p_row_count);
+    IF p_row_count < 0 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -14,9 +14,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $runs_to_recall$
 BEGIN
-    IF p_instance_array IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_instance_array'));
-    END IF;
+    p_instance_array := omd.require_argument('p_instance_array', p_instance_array);
     RETURN QUERY
     SELECT r.id
     FROM unnest(omd.runs_of_lake(p_instance_array)) AS r (id)

@@ -21,11 +21,8 @@ DECLARE
     v_commit record;
     v_renamed_to text;
 BEGIN
-    IF p_module_instance_id IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005', jsonb_build_object('argument', 'p_module_instance_id')
-        );
-    ELSIF omd.instance_lives(p_module_instance_id) IS NOT TRUE THEN
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
+    IF omd.instance_lives(p_module_instance_id) IS NOT TRUE THEN
         CALL omd.fence(p_module_instance_id);
     END IF;
     PERFORM omd_lake._require_open(ARRAY[v_table_code]);

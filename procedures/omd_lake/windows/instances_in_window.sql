@@ -18,14 +18,9 @@ SET search_path = pg_catalog, pg_temp
 AS $instances_in_window$
 DECLARE
     v_table_code text := omd_lake._spell_table(p_table_code);
-    v_missing text := CASE
-        WHEN p_end_value IS NULL THEN 'p_end_value'
-        WHEN p_end_id IS NULL THEN 'p_end_id'
-    END;
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    END IF;
+    p_end_value := omd.require_argument('p_end_value', p_end_value);
+    p_end_id := omd.require_argument('p_end_id', p_end_id);
     RETURN QUERY
     SELECT r.id
     FROM unnest(

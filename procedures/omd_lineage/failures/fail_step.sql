@@ -15,11 +15,7 @@ DECLARE
     v_instance record;
     v_is_undone boolean;
 BEGIN
-    IF p_module_instance_id IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005', jsonb_build_object('argument', 'p_module_instance_id')
-        );
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
     SELECT i.execution_status_code, t.topic_id INTO v_instance
     FROM omd.instance_state(p_module_instance_id) AS i
     INNER JOIN omd_lineage.topic AS t USING (module_id);

@@ -14,9 +14,7 @@ AS $note_error$
 DECLARE
     v_topic_id integer := omd_lineage._require_topic(p_topic);
 BEGIN
-    IF p_detail IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_detail'));
-    END IF;
+    p_detail := omd.require_argument('p_detail', p_detail);
     UPDATE omd_lineage.offsets AS o SET
         attempts = o.attempts + 1,
         run = clock_timestamp(),

@@ -16,12 +16,8 @@ DECLARE
     v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_last omd_lineage.row_position;
 BEGIN
-    IF p_pos IS NULL OR p_id IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object('argument', CASE WHEN p_pos IS NULL THEN 'p_pos' ELSE 'p_id' END)
-        );
-    END IF;
+    p_pos := omd.require_argument('p_pos', p_pos);
+    p_id := omd.require_argument('p_id', p_id);
     PERFORM FROM omd_lineage.base_table AS b
     WHERE b.topic_id = v_topic_id AND b.pos_column = '' AND p_pos <> '-infinity';
     IF FOUND THEN

@@ -27,9 +27,7 @@ DECLARE
     v_condition text;
     v_later_ids bigint[];
 BEGIN
-    IF p_instance_array IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_instance_array'));
-    END IF;
+    p_instance_array := omd.require_argument('p_instance_array', p_instance_array);
     v_target := omd_lineage._step_module(p_instance_array[1]);
     v_table := v_target.p_table_code::regclass;
     v_stamp := format('d.%I::bigint', v_target.p_insert_instance_column);

@@ -17,20 +17,16 @@ SET search_path = pg_catalog, pg_temp
 AS $queue_restatement$
 DECLARE
     v_topic_id integer := omd_lineage._require_topic(p_topic);
-    v_missing text := CASE
-        WHEN p_from IS NULL THEN 'p_from'
-        WHEN p_to IS NULL THEN 'p_to'
-        WHEN p_cascade IS NULL THEN 'p_cascade'
-        WHEN p_including_from IS NULL THEN 'p_including_from'
-    END;
     v_start omd_lineage.row_position;
     v_end omd_lineage.row_position := ROW(p_to, 9223372036854775807);
     v_call_id bigint;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    ELSIF p_from > p_to OR (p_from = p_to AND NOT p_including_from) THEN
+    p_from := omd.require_argument('p_from', p_from);
+    p_to := omd.require_argument('p_to', p_to);
+    p_cascade := omd.require_argument('p_cascade', p_cascade);
+    p_including_from := omd.require_argument('p_including_from', p_including_from);
+    IF p_from > p_to OR (p_from = p_to AND NOT p_including_from) THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -20,9 +20,7 @@ BEGIN
         WHERE t.topic = (omd_lineage._topic_parts(p_topic)).p_canonical_topic;
     END IF;
     IF NOT FOUND THEN
-        IF p_topic IS NULL THEN
-            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_topic'));
-        END IF;
+        p_topic := omd.require_argument('p_topic', p_topic);
         PERFORM omd.raise_error(
             'OM015',
             jsonb_strip_nulls(

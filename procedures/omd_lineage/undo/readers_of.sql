@@ -20,9 +20,7 @@ AS $readers_of$
 DECLARE
     v_step record;
 BEGIN
-    IF p_module_instance_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
     SELECT t.topic_id, o.last, i.start_value, i.start_id INTO v_step
     FROM omd.instance_state(p_module_instance_id) AS i
     INNER JOIN omd_lineage.topic AS t USING (module_id)

@@ -15,9 +15,7 @@ DECLARE
     v_recall omd_provenance.recall;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF p_recall_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_recall_id'));
-    END IF;
+    p_recall_id := omd.require_argument('p_recall_id', p_recall_id);
     IF p_is_locked THEN
         PERFORM FROM omd_provenance.recall AS r WHERE r.recall_id = p_recall_id FOR UPDATE;
     END IF;

@@ -15,15 +15,10 @@ AS $subject$
 DECLARE
     v_key record;
     v_targets record;
-    v_argument text := CASE
-        WHEN p_interface_code IS NULL THEN 'p_interface_code'
-        WHEN p_entity_code IS NULL THEN 'p_entity_code'
-        WHEN p_keys IS NULL THEN 'p_keys'
-    END;
 BEGIN
-    IF v_argument IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_argument));
-    END IF;
+    p_interface_code := omd.require_argument('p_interface_code', p_interface_code);
+    p_entity_code := omd.require_argument('p_entity_code', p_entity_code);
+    p_keys := omd.require_argument('p_keys', p_keys);
     PERFORM omd.require_read_committed();
     v_key := omd_delivery.subject_key(p_interface_code, p_entity_code, p_keys);
     IF v_key.p_entity_id IS NULL OR v_key.p_typed_keys IS NULL THEN

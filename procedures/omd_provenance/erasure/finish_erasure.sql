@@ -10,16 +10,11 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $finish_erasure$
 DECLARE
-    v_missing CONSTANT text := CASE
-        WHEN p_pending_id IS NULL THEN 'p_pending_id'
-        WHEN p_key_count IS NULL THEN 'p_key_count'
-        WHEN p_row_count IS NULL THEN 'p_row_count'
-    END;
     v_pending omd_provenance.pending_erasure;
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    END IF;
+    p_pending_id := omd.require_argument('p_pending_id', p_pending_id);
+    p_key_count := omd.require_argument('p_key_count', p_key_count);
+    p_row_count := omd.require_argument('p_row_count', p_row_count);
     -- Two may end the last two tables at once.
     PERFORM FROM omd_provenance.erasure AS e
     INNER JOIN omd_provenance.pending_erasure AS p USING (erasure_id)

@@ -17,9 +17,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $pending_erasures$
 BEGIN
-    IF p_erasure_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_erasure_id'));
-    ELSIF NOT EXISTS (
+    p_erasure_id := omd.require_argument('p_erasure_id', p_erasure_id);
+    IF NOT EXISTS (
         SELECT FROM omd_provenance.erasure AS e WHERE e.erasure_id = p_erasure_id
     ) THEN
         PERFORM omd.raise_error(

@@ -15,16 +15,11 @@ DECLARE
     v_key record;
     v_table_code text := omd.quote_table(p_table_code, 'POSTGRES');
     v_problem text;
-    v_argument text := CASE
-        WHEN p_table_code IS NULL THEN 'p_table_code'
-        WHEN p_interface_code IS NULL THEN 'p_interface_code'
-        WHEN p_entity_code IS NULL THEN 'p_entity_code'
-        WHEN p_action IS NULL THEN 'p_action'
-    END;
 BEGIN
-    IF v_argument IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_argument));
-    END IF;
+    p_table_code := omd.require_argument('p_table_code', p_table_code);
+    p_interface_code := omd.require_argument('p_interface_code', p_interface_code);
+    p_entity_code := omd.require_argument('p_entity_code', p_entity_code);
+    p_action := omd.require_argument('p_action', p_action);
     -- Codes of families are upper case, and need no quotes.
     IF p_table_code LIKE 'omd\_dispatch.%' THEN
         v_table_code := p_table_code;

@@ -29,11 +29,6 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $explain$
 DECLARE
-    v_missing CONSTANT text := CASE
-        WHEN p_table_code IS NULL THEN 'p_table_code'
-        WHEN p_key IS NULL THEN 'p_key'
-        WHEN p_column IS NULL THEN 'p_column'
-    END;
     v_place record;
     v_row record;
     v_origin record;
@@ -41,9 +36,9 @@ DECLARE
     v_runs bigint[];
     v_title text;
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    END IF;
+    p_table_code := omd.require_argument('p_table_code', p_table_code);
+    p_key := omd.require_argument('p_key', p_key);
+    p_column := omd.require_argument('p_column', p_column);
     v_place := omd_provenance._place(p_table_code, p_key, p_column, p_at);
     SELECT * INTO v_row
     FROM omd_provenance._versions(p_table_code, p_key, p_column, p_at) AS v

@@ -13,19 +13,9 @@ DECLARE
     v_entry record;
     v_status text;
 BEGIN
-    IF p_recall_id IS NULL OR p_position IS NULL OR p_reason IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument',
-                CASE
-                    WHEN p_recall_id IS NULL THEN 'p_recall_id'
-                    WHEN p_position IS NULL THEN 'p_position'
-                    ELSE 'p_reason'
-                END
-            )
-        );
-    END IF;
+    p_recall_id := omd.require_argument('p_recall_id', p_recall_id);
+    p_position := omd.require_argument('p_position', p_position);
+    p_reason := omd.require_argument('p_reason', p_reason);
     SELECT r.module_kind_code, r.drop_reason, r.ended_datetime INTO v_entry
     FROM omd.awaited_return AS r
     WHERE r.recall_id = p_recall_id AND r.position = p_position;

@@ -11,9 +11,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $redeliver$
 BEGIN
-    IF p_recall_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_recall_id'));
-    END IF;
+    p_recall_id := omd.require_argument('p_recall_id', p_recall_id);
     PERFORM FROM omd_provenance.recall AS r WHERE r.recall_id = p_recall_id;
     IF NOT FOUND AND NOT EXISTS (
         SELECT FROM omd.awaited_return AS r WHERE r.recall_id = p_recall_id

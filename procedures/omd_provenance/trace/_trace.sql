@@ -28,16 +28,10 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $trace$
-DECLARE
-    v_missing CONSTANT text := CASE
-        WHEN p_module_instance_id IS NULL THEN 'p_module_instance_id'
-        WHEN p_direction IS NULL THEN 'p_direction'
-        WHEN p_depth IS NULL THEN 'p_depth'
-    END;
 BEGIN
-    IF v_missing IS NOT NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    END IF;
+    p_module_instance_id := omd.require_argument('p_module_instance_id', p_module_instance_id);
+    p_direction := omd.require_argument('p_direction', p_direction);
+    p_depth := omd.require_argument('p_depth', p_depth);
     IF p_direction NOT IN ('UP', 'DOWN', 'BOTH') OR p_depth < 0 THEN
         PERFORM omd.raise_error(
             'OM006',

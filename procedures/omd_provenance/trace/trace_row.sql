@@ -30,14 +30,8 @@ AS $trace_row$
 DECLARE
     v_run bigint;
 BEGIN
-    IF p_table_code IS NULL OR p_key IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object(
-                'argument', CASE WHEN p_table_code IS NULL THEN 'p_table_code' ELSE 'p_key' END
-            )
-        );
-    END IF;
+    p_table_code := omd.require_argument('p_table_code', p_table_code);
+    p_key := omd.require_argument('p_key', p_key);
     SELECT v.module_instance_id INTO v_run
     FROM omd_provenance._versions(p_table_code, p_key, NULL, NULL) AS v
     WHERE v.is_it;
