@@ -243,6 +243,13 @@
 \ir ../../migrations/V231__record_rows_read.sql
 \endif
 
+\set checksum 'cd2ad3494d29e02a2b7d4c61f16ff06626b23844c6b27581c15d73b5d513bd34'
+\set migration 'V245__helpers_of_one_caller'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V245__helpers_of_one_caller.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -528,7 +535,6 @@
 \ir ../../procedures/omd/sources/hold_source.sql
 \ir ../../procedures/omd/sources/close_source.sql
 \ir ../../procedures/omd/sources/take_source.sql
-\ir ../../procedures/omd/sources/_move_run_source.sql
 \ir ../../procedures/omd/sources/declare_runs.sql
 \ir ../../procedures/omd/sources/declare_runs_of.sql
 \ir ../../procedures/omd/sources/declare_runs_under.sql

@@ -106,7 +106,6 @@
 \ir ../../procedures/omd_delivery/inputs/_save_delivery_inputs.sql
 \ir ../../procedures/omd_delivery/inputs/declare_missing.sql
 \ir ../../procedures/omd_delivery/deployment/_make_interface.sql
-\ir ../../procedures/omd_delivery/deployment/_follow_model.sql
 \ir ../../procedures/omd_delivery/deployment/_empty_hashes.sql
 \ir ../../procedures/omd_delivery/deployment/deploy_model.sql
 
@@ -215,7 +214,6 @@
 
 -- Deltas
 \ir ../../procedures/omd_delivery/deletes/log_removal.sql
-\ir ../../procedures/omd_delivery/deltas/_raise_delta.sql
 \ir ../../procedures/omd_delivery/deltas/_check_delta.sql
 \ir ../../procedures/omd_delivery/deletes/_remove_keys.sql
 \ir ../../procedures/omd_delivery/deltas/_apply_entity.sql

@@ -114,7 +114,6 @@
 \ir ../../procedures/omd_facts/deployment/_register_module.sql
 \ir ../../procedures/omd_facts/deployment/equip_agreement.sql
 \ir ../../procedures/omd_facts/deployment/_warn_unknown_keys.sql
-\ir ../../procedures/omd_facts/deployment/_raise_not_held.sql
 \ir ../../procedures/omd_facts/deployment/hold_views.sql
 \ir ../../procedures/omd_facts/deployment/_is_deployed.sql
 \ir ../../procedures/omd_facts/deployment/_deploy.sql

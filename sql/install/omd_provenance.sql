@@ -85,7 +85,6 @@
 \ir ../../procedures/omd_provenance/act/_lock_recall.sql
 \ir ../../procedures/omd_provenance/act/_plan_difference.sql
 \ir ../../procedures/omd_provenance/act/_raise_changed.sql
-\ir ../../procedures/omd_provenance/act/_raise_blocked.sql
 \ir ../../procedures/omd_provenance/act/_require_consent.sql
 \ir ../../procedures/omd_provenance/act/_begin_act.sql
 \ir ../../procedures/omd_provenance/returns/_upstream.sql

@@ -95,7 +95,6 @@ ROUTINE omd._missing_columns(integer)
 ROUTINE omd._missing_right(oid,text[]) |  | omd_admin | EXECUTE
 ROUTINE omd._module_has_newer_failure(integer,bigint)
 ROUTINE omd._module_problems(integer) |  | omd_reader | EXECUTE
-ROUTINE omd._move_run_source(integer,bigint,timestamp with time zone,bigint[])
 ROUTINE omd._named_settings(text) |  | omd_runner | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_admin | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_runner | EXECUTE
@@ -684,7 +683,6 @@ ROUTINE omd_delivery._flag(jsonb,text,boolean)
 ROUTINE omd_delivery._folder_datetime(text,text,text[],text)
 ROUTINE omd_delivery._folder_pattern(text)
 ROUTINE omd_delivery._follow_delivery(bigint,text)
-ROUTINE omd_delivery._follow_model(integer)
 ROUTINE omd_delivery._follow_returns(omd_delivery.delivery,text,text)
 ROUTINE omd_delivery._forget_keys(omd_delivery.delta_queue,integer)
 ROUTINE omd_delivery._give_up_runs(integer)
@@ -729,7 +727,6 @@ ROUTINE omd_delivery._overtaken(bigint)
 ROUTINE omd_delivery._pattern_backtracks(text)
 ROUTINE omd_delivery._purge_deltas(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_delivery._raise_argument(text,text,text)
-ROUTINE omd_delivery._raise_delta(bigint,text,text)
 ROUTINE omd_delivery._raise_fenced(omd_delivery.delivery,integer)
 ROUTINE omd_delivery._raise_item(bigint,text)
 ROUTINE omd_delivery._raise_measures(bigint,text,text)
@@ -1240,7 +1237,6 @@ ROUTINE omd_facts._raise_export(text,text,text)
 ROUTINE omd_facts._raise_mapping(jsonb,text,text)
 ROUTINE omd_facts._raise_mark(integer,timestamp with time zone)
 ROUTINE omd_facts._raise_not_deployed(text)
-ROUTINE omd_facts._raise_not_held(text,text)
 ROUTINE omd_facts._raise_not_undone(omd_facts.load_log,text)
 ROUTINE omd_facts._raise_refused(integer,integer,bigint,text,text)
 ROUTINE omd_facts._recall_problem(omd_facts.load_log)
@@ -1731,7 +1727,6 @@ ROUTINE omd_provenance._planned_rows(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._positions_of_runs(bigint[],jsonb) |  | omd_data_reader | EXECUTE
 ROUTINE omd_provenance._positions_of_runs(bigint[],jsonb) |  | omd_reader | EXECUTE
 ROUTINE omd_provenance._put_off(text,jsonb,text,jsonb) |  | omd_admin | EXECUTE
-ROUTINE omd_provenance._raise_blocked(bigint,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._raise_changed(bigint,jsonb,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._reach(bigint[],boolean,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._readers_in_ledger(bigint[],boolean,jsonb) |  | omd_data_reader | EXECUTE

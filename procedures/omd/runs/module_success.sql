@@ -84,11 +84,12 @@ BEGIN
     IF v_awaits_return THEN
         PERFORM omd._fill_returns(v_module_id, p_module_instance_id);
     END IF;
-    IF v_is_source THEN
-        PERFORM omd._move_run_source(
-            v_module_id, p_module_instance_id, v_end_datetime,
-            ARRAY[p_rows_inserted, p_rows_updated, p_rows_deleted]
-        );
+    -- A run that gave no numbers may have written, so it counts. One row is moved, whatever the run
+    -- has written, so two ends never wait for each other in a circle.
+    IF v_is_source
+        AND coalesce(greatest(p_rows_inserted, p_rows_updated, p_rows_deleted), 1) <> 0
+    THEN
+        PERFORM omd.move_source('runs.' || v_module_id, v_end_datetime, p_module_instance_id);
     END IF;
     IF v_is_unsettled THEN
         PERFORM omd._settle_undone();

@@ -63,17 +63,18 @@ BEGIN
     USING p_delivery.delivery_id, p_delivery.delete_type = 'PHYSICAL';
     v_rows := p_new + p_changed + p_deleted + p_equal;
     IF v_rows <> p_written OR v_repeated > 0 OR v_misfits > 0 THEN
-        PERFORM omd_delivery._raise_delta(
-            p_delivery.delivery_id,
-            p_entity_code,
-            CASE
-                WHEN v_rows <> p_written
-                    THEN format('%s rows were written, and %s are there', p_written, v_rows)
-                WHEN v_repeated > 0 THEN format('%s keys are repeated', v_repeated)
-                ELSE format(
-                    '%s rows do not fit the current row of their key', v_misfits
-                )
-            END
+        PERFORM omd.raise_error(
+            'OM134',
+            jsonb_build_object(
+                'delivery_id', p_delivery.delivery_id,
+                'entity', p_entity_code,
+                'problem', CASE
+                    WHEN v_rows <> p_written
+                        THEN format('%s rows were written, and %s are there', p_written, v_rows)
+                    WHEN v_repeated > 0 THEN format('%s keys are repeated', v_repeated)
+                    ELSE format('%s rows do not fit the current row of their key', v_misfits)
+                END
+            )
         );
     END IF;
 END

@@ -43,9 +43,13 @@ BEGIN
     )
     LIMIT 1;
     IF FOUND OR jsonb_typeof(p_written) NOT IN ('object', 'null') THEN
-        PERFORM omd_delivery._raise_delta(
-            p_delivery_id, coalesce(v_unknown, 'p_written'),
-            'p_written is an object of delivered entities and numbers of rows'
+        PERFORM omd.raise_error(
+            'OM134',
+            jsonb_build_object(
+                'delivery_id', p_delivery_id,
+                'entity', left(coalesce(v_unknown, 'p_written'), 200),
+                'problem', 'p_written is an object of delivered entities and numbers of rows'
+            )
         );
     END IF;
 

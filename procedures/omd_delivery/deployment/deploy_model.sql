@@ -124,7 +124,9 @@ BEGIN
         CALL omd_delivery._write_registry(v_interface.interface_id, p_model);
         CALL omd_delivery._make_interface(v_interface.interface_id);
         PERFORM omd_delivery._empty_hashes(v_interface.interface_id, v_old, p_model);
-        CALL omd_delivery._follow_model(v_interface.interface_id);
+        PERFORM omd_delivery._equip_agreement(a.agreement_id)
+        FROM omd_delivery.agreement AS a
+        WHERE a.interface_id = v_interface.interface_id;
     END IF;
 END
 $deploy_model$;

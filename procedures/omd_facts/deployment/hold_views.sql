@@ -62,8 +62,12 @@ BEGIN
                 NULL;
         END;
         IF v_limit > interval '0' AND clock_timestamp() > v_began + v_limit THEN
-            PERFORM omd_facts._raise_not_held(
-                p_interface_code, format('readers or writers of %s are at work', v_lacking)
+            PERFORM omd.raise_error(
+                'OM160',
+                jsonb_build_object(
+                    'interface_code', p_interface_code,
+                    'problem', format('readers or writers of %s are at work', v_lacking)
+                )
             );
         END IF;
         -- All is released, so who still waits for this session waits for what it held before.
@@ -83,9 +87,14 @@ BEGIN
                 AND l.granted
                 AND pg_backend_pid() = ANY(pg_blocking_pids(l.pid))
         ) THEN
-            PERFORM omd_facts._raise_not_held(
-                p_interface_code,
-                format('a session that uses %s waits for this transaction', v_lacking)
+            PERFORM omd.raise_error(
+                'OM160',
+                jsonb_build_object(
+                    'interface_code', p_interface_code,
+                    'problem', format(
+                        'a session that uses %s waits for this transaction', v_lacking
+                    )
+                )
             );
         END IF;
     END LOOP;

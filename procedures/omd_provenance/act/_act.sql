@@ -119,12 +119,14 @@ BEGIN
                     )
                 );
             END IF;
-            PERFORM omd_provenance._raise_blocked(
-                p_recall_id,
-                jsonb_build_array(
-                    jsonb_build_object(
-                        'module_code', v_part.room,
-                        'problem', 'REFERENCED: ' || split_part(v_message, E'\n', 1)
+            v_message := 'REFERENCED: ' || split_part(v_message, E'\n', 1);
+            PERFORM omd.raise_error(
+                'OM191',
+                jsonb_build_object(
+                    'recall_id', p_recall_id,
+                    'problem', v_message,
+                    'items', jsonb_build_array(
+                        jsonb_build_object('module_code', v_part.room, 'problem', v_message)
                     )
                 )
             );

@@ -28,7 +28,14 @@ BEGIN
     FROM jsonb_populate_recordset(NULL::omd_provenance.recall_item, p_items) AS i
     WHERE i.action = 'BLOCKED';
     IF v_blocked IS NOT NULL THEN
-        PERFORM omd_provenance._raise_blocked(p_recall_id, v_blocked);
+        PERFORM omd.raise_error(
+            'OM191',
+            jsonb_build_object(
+                'recall_id', p_recall_id,
+                'problem', v_blocked -> 0 ->> 'problem',
+                'items', v_blocked
+            )
+        );
     END IF;
     SELECT jsonb_agg(
         jsonb_build_object(
