@@ -332,11 +332,11 @@ def test_the_last_database_to_uninstall_takes_the_roles_with_it(fresh_server, em
         with first, second:
             install.install(first)
             install.install(second)
-            assert conn.execute(from_server).fetchone() == (6,)
+            assert conn.execute(from_server).fetchone() == (7,)
             # What is kept must not keep the roles either.
             first.execute(MODEL)
             install.uninstall(first)
-            assert conn.execute(from_server).fetchone() == (6,)
+            assert conn.execute(from_server).fetchone() == (7,)
             install.uninstall(second)
             assert conn.execute(from_server).fetchone() == (0,)
 

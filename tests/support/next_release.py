@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TABLE = "omd.module_instance"
 VIEW = "sql/views/omd/runs/throughput_per_day.sql"
+RIGHTS = "sql/rights/release.sql"
+AFTER = "rights$\n"  # its first line follows
 ADD = f"""\
 -- phase: expand
 ALTER TABLE {TABLE} ADD COLUMN doubled bigint;
@@ -102,6 +104,8 @@ def make(tree: Tree) -> None:
     for name, text in STEPS.items():
         locks = "" if "CONCURRENTLY" in text or "WITH chunk" in text else TABLE
         tree.add_migration(name, text, locks=locks, room="omd")
+    rights = tree.root / RIGHTS
+    rights.write_text(rights.read_text().replace(AFTER, f"{AFTER}ROUTINE omd._double()\n", 1))
     file = tree.root / VIEW
     file.write_text(
         file.read_text()

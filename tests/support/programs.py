@@ -162,6 +162,7 @@ def dump() -> Callable[..., str]:
                 BIN / "pg_dump",
                 "--exclude-table-data=omd.installed_file",
                 "--exclude-table-data=omd.installation",
+                "--exclude-table-data=omd.upgrade_step",  # when its steps were made
                 "--exclude-schema=user_code",  # what tests lay beside OMD (support.user_code)
                 "--inserts",
                 *options,
