@@ -22,7 +22,7 @@ def noop(_: Task) -> None:
 
 
 def install(dispatch: DispatchCalls) -> None:
-    dispatch.register_task_type("CALL", "NOOP", handler="PYTHON", target="__main__:noop")
+    dispatch.register_task_type("CALL", "NOOP", handler="PYTHON", target="omd_jobs:noop")
     print("OMD", omd.__version__)
 
 
@@ -45,9 +45,10 @@ def single(dispatch: DispatchCalls) -> None:
     print(json.dumps(calls))
 
 
-if verb == "work":
+# The worker imports this file once more, by its name.
+if __name__ == "__main__" and verb == "work":
     print(time.monotonic_ns(), flush=True)
     Worker(workers=int(numbers[1])).run()
-else:
+elif __name__ == "__main__":
     with omd.connect("") as control:
         {"install": install, "many": many, "single": single}[verb](control.calls.omd_dispatch)
