@@ -119,11 +119,12 @@ def sessions(
 def test_a_batch_that_executes_during_an_upgrade_ends_well(
     sessions: Sessions, killed: bool
 ) -> None:
+    """The upgrade changes a table that its transaction has read, and waits for it in turns."""
     conn = sessions.conn
     scene(conn)
     sessions.hold()
     run = sessions.start("CALL omd.run_batch('b')", role="omd_runner")
-    install.install(conn)
+    upgrade = sessions.upgrade()
     assert conn.execute("CALL omd.begin_batch('b')").fetchone()[1:] == ("A", "RUNNING")
     assert conn.execute("CALL omd.begin_module('m1')").fetchone()[1] == "A"
     assert conn.execute("CALL omd.reap_expired_instances()").fetchone() == ([], [])
@@ -140,6 +141,7 @@ def test_a_batch_that_executes_during_an_upgrade_ends_well(
         )
         assert conn.execute(f"{ended} WHERE batch_instance_id > 0").fetchone() == ("SAS",)
     sessions.let_go()
+    upgrade.result(timeout=60)
     assert conn.execute("CALL omd.run_batch('b')").fetchone()[1] == "S"
 
 
@@ -159,9 +161,10 @@ def test_a_module_that_executes_during_an_upgrade_ends_well(
     conn.execute(call, [executable])
     sessions.hold()
     run = sessions.start("CALL omd.run_module('long')", role="omd_runner")
-    install.install(conn)
+    upgrade = sessions.upgrade()
     sessions.let_go()
     module_instance_id, answered, *_ = run.result(timeout=20)
+    upgrade.result(timeout=60)
     assert answered == status
     ended = conn.execute(
         "SELECT execution_status_code FROM omd.module_instance WHERE module_instance_id = %s",
