@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from facts.store import Store, entity
-from support.alone import environment
+from support.alone import OMD, environment
 from support.environments import Environment
 
-OMD = "import sys; from omd.programs.cli.main import main; sys.argv[0] = 'omd'; main()"
 Alone = Callable[[str], Environment]
 
 
@@ -57,7 +56,7 @@ import sys
 import omd
 with omd.connect() as control:
     found = control.facts.export("x", sys.argv[1])
-print(found.rows)
+print(found.facts["rows"])
 """
     assert program(alone("spark"), text, dsn, str(tmp_path / "out")).splitlines()[-1] == "1"
 

@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 from support.environments import ROOT, Environment
 
 OURS = "pgomd"
+OMD = "import sys; from omd.programs.cli.main import main; sys.argv[0] = 'omd'; main()"
 
 
 def environment(extra: str, folder: Path) -> Environment:
@@ -46,6 +47,9 @@ def environment(extra: str, folder: Path) -> Environment:
                 target.symlink_to(here / part)
     (packages / "omd.pth").write_text(f"{ROOT / 'driver'}\n")
     (packages / f"{OURS}.dist-info").symlink_to(_folder(found[OURS]))
+    program = folder / "venv/bin/omd"
+    program.write_text(f"#!{folder / 'venv/bin/python'}\n{OMD}\n", encoding="utf-8")
+    program.chmod(0o755)
     return Environment(folder / "venv", folder)
 
 

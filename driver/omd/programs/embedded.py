@@ -335,8 +335,11 @@ def _add_user() -> pwd.struct_passwd:
 
 
 def _let_through(path: Path) -> None:
-    """Let other users pass through (not read) the folders above a path; the server's user must."""
-    for folder in path.resolve().parents:
+    """Let other users pass through (not read) the folders above a path; the server's user must.
+
+    They are those that it names, and those of what it links to.
+    """
+    for folder in {*path.absolute().parents, *path.resolve().parents}:
         mode = folder.stat().st_mode
         if not mode & 0o001:
             logger.warning("other users may now pass through %s", folder)
