@@ -110,10 +110,11 @@ def test_ten_commands_at_once_install_once(empty, omd_command):
 
 
 def wait_for_installers(conn, number):
+    """Return when so many wait: one for the lock, and the others for their turn, by trying."""
     waiting = """
-        SELECT count(*) FROM pg_locks
-         WHERE locktype = 'advisory' AND classid = 7302500 AND NOT granted
-           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        SELECT count(*) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()
+           AND (wait_event = 'advisory' OR query LIKE '%pg_try_advisory_lock(7302500%')
     """
     deadline = time.monotonic() + 60
     while conn.execute(waiting).fetchone() != (number,):
