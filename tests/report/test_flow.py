@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from facts.conftest import store
 from facts.test_topics import shop, topic
 from kinds.conftest import Platform, platform
+from omd.programs.page.graph import picture
 from omd.programs.report.flow import Flow, flow
-from omd.programs.terminal.graph import picture
 from omd.rooms.report.rows import FlowNodesRow, FlowRow
 
 if TYPE_CHECKING:

@@ -118,7 +118,7 @@ def test_a_row_is_seen_though_nothing_is_heard(
         def be_live(self, is_live: bool) -> None:
             assert is_live or watches.is_closed
 
-    from omd.programs.terminal.markup import Html
+    from omd.programs.page.markup import Html
 
     def compute(connection: Any) -> Html:
         [row] = connection.execute("SELECT count(*) AS n FROM omd_report.batch_list").fetchall()

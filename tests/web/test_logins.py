@@ -17,7 +17,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from starlette.requests import Request
 
-from omd.programs.terminal.markup import el
+from omd.programs.page.markup import el
 from omd.programs.web.guard import Guard, networks
 from omd.programs.web.login import within
 from omd.programs.web.section import Screen, Section, Select

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from omd.programs.terminal.markup import Html, el
+from omd.programs.page.markup import Html, el
 from omd.programs.web import parts, reading, routes
 from omd.programs.web.section import Asked, Screen, Section, Select
 from support.workers import until

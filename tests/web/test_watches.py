@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd.programs.terminal.markup import Html
+from omd.programs.page.markup import Html
 from omd.programs.web import watches
 from omd.programs.web.bell import Bell
 from omd.programs.web.watches import Watch, Watches

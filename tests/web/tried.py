@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd.programs.terminal.markup import Html, el, moment
+from omd.programs.page.markup import Html, el, moment
 from omd.programs.web import linked, parts, routes
 from omd.programs.web.section import Asked, Screen, Section, Select
 

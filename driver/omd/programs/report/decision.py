@@ -16,7 +16,7 @@ import click
 
 from omd._core.error_codes import UnknownStage
 from omd._core.errors import CallerError
-from omd.programs.terminal.markup import (
+from omd.programs.page.markup import (
     FINDING,
     Html,
     described,
@@ -427,7 +427,7 @@ def _left(explanation: Explanation) -> Iterator[str]:
 
 
 def as_page(explanation: Explanation) -> str:
-    """Return an explanation as an HTML page (see `omd.programs.terminal.markup`)."""
+    """Return an explanation as an HTML page (see `omd.programs.page.markup`)."""
     run = explanation.run
     title = _key(explanation.key) or f"Run {run.module_instance_id}"
     pairs: dict[str, object] = {

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.programs.report.way import STYLE, Stop, picture
-from omd.programs.terminal.markup import (
+from omd.programs.page.markup import (
     FINDING,
     Html,
     To,
@@ -27,6 +26,7 @@ from omd.programs.terminal.markup import (
     verdict,
     zone,
 )
+from omd.programs.report.way import STYLE, Stop, picture
 from omd.programs.terminal.text import as_text, printable, short
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def print_steps(steps: Sequence[ExplainRow]) -> None:
 
 
 def as_page(steps: Sequence[ExplainRow]) -> str:
-    """Return an explanation as an HTML page (see `omd.programs.terminal.markup`)."""
+    """Return an explanation as an HTML page (see `omd.programs.page.markup`)."""
     first = steps[0]
     column, of = first.detail["column"], first.detail["table_code"]
     return page(

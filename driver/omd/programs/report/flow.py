@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from omd.programs.terminal.graph import Node
-from omd.programs.terminal.markup import failed_times
+from omd.programs.page.graph import Node
+from omd.programs.page.markup import failed_times
 
 Key = tuple[str, str]  # kind and code
 Arrow = tuple[Key, Key]

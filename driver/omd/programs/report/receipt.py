@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.programs.terminal.markup import (
+from omd.programs.page.markup import (
     FINDING,
     Html,
     described,
@@ -416,7 +416,7 @@ def _rule_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
 
 
 def as_page(receipt: Receipt) -> str:
-    """Return a receipt as an HTML page (see `omd.programs.terminal.markup`)."""
+    """Return a receipt as an HTML page (see `omd.programs.page.markup`)."""
     title = f"Receipt of delivery {receipt.log.delivery_id}"
     note = f"Times are local, in {zone()}. This page holds counts and no row of the data."
     return page(

@@ -273,8 +273,8 @@ def _newest_by(view: str, known: Mapping[str, Named]) -> str:
 
 def _draw(link: Link) -> None:
     from omd._core.calls import Calls
+    from omd.programs.page.graph import as_mermaid
     from omd.programs.report.flow import flow
-    from omd.programs.terminal.graph import as_mermaid
     from omd.rooms.report.rows import FlowNodesRow, FlowRow
 
     calls = Calls(link)

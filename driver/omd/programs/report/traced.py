@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omd.programs.report.way import STYLE, Stop, picture
-from omd.programs.terminal.markup import (
+from omd.programs.page.markup import (
     FINDING,
     Columns,
     Html,
@@ -22,6 +21,7 @@ from omd.programs.terminal.markup import (
     verdict,
     zone,
 )
+from omd.programs.report.way import STYLE, Stop, picture
 from omd.programs.terminal.text import printable, short
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def print_way(runs: Sequence[Run]) -> None:
 
 
 def as_page(runs: Sequence[Run]) -> str:
-    """Return a trace as an HTML page (see `omd.programs.terminal.markup`)."""
+    """Return a trace as an HTML page (see `omd.programs.page.markup`)."""
     its = runs[0]
     body = [
         el(

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal import graph
-from omd.programs.terminal.graph import Node
-from omd.programs.terminal.markup import Html, el
+from omd.programs.page import graph
+from omd.programs.page.graph import Node
+from omd.programs.page.markup import Html, el
 
 if TYPE_CHECKING:
-    from omd.programs.terminal.layout import Edge
+    from omd.programs.page.layout import Edge
 
 MOST_RUNS = 40  # with more, nobody finds his way in a picture
 _MOST_FILES = 5  # of a run

@@ -9,7 +9,7 @@ import psycopg
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from omd.programs.terminal.markup import el
+from omd.programs.page.markup import el
 from omd.programs.web import frame
 from omd.programs.web.opening import NotLetInError
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from omd._core.conninfo import resolve_conninfo
-from omd.programs.terminal.markup import el
+from omd.programs.page.markup import el
 from omd.programs.terminal.text import printable
 from omd.programs.web import download, frame, live, parts, routes
 from omd.programs.web.answers import (

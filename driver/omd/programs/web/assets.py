@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from omd.programs.terminal import graph, markup
+from omd.programs.page import graph, markup
 from omd.programs.web import charts
 
 _KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",

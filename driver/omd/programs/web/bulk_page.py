@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from anyio.to_thread import run_sync
 
-from omd.programs.terminal.markup import Html, el, name, number
+from omd.programs.page.markup import Html, el, name, number
 from omd.programs.web import bulk, dialog_page, frame, parts
 from omd.programs.web.answers import is_lost, redirected, said, status_of, unavailable
 from omd.programs.web.bulk import Wish

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from omd.programs.terminal.markup import Html, badge, el, join, message, moment, name
+from omd.programs.page.markup import Html, badge, el, join, message, moment, name
 from omd.programs.terminal.text import as_json, as_text
 from omd.programs.web import linked, lists, parts
 from omd.programs.web.section import Asked

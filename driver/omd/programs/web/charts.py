@@ -1,4 +1,4 @@
-"""Tiles, a timeline and charts, as parts of a page (see `omd.programs.terminal.markup`)."""
+"""Tiles, a timeline and charts, as parts of a page (see `omd.programs.page.markup`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from omd.programs.terminal.markup import SIGNS, STATUS, Html, el, name
+from omd.programs.page.markup import SIGNS, STATUS, Html, el, name
 from omd.programs.terminal.text import as_text
 
 

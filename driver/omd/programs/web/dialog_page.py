@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from anyio.to_thread import run_sync
 
-from omd.programs.terminal.markup import Html, described, el, join, name
+from omd.programs.page.markup import Html, described, el, join, name
 from omd.programs.terminal.text import as_text
 from omd.programs.web import frame, parts, sending
 from omd.programs.web.answers import is_lost, redirected, said, status_of, unavailable

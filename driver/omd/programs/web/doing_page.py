@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anyio.to_thread import run_sync
 from starlette.responses import HTMLResponse
 
-from omd.programs.terminal.markup import Html, badge, el, moment, name, number
+from omd.programs.page.markup import Html, badge, el, moment, name, number
 from omd.programs.web import frame, parts
 from omd.programs.web.answers import redirected, said
 from omd.programs.web.dialog_page import answered

@@ -18,7 +18,7 @@ from psycopg.rows import tuple_row
 from starlette.responses import Response, StreamingResponse
 
 from omd._core.errors import one_line
-from omd.programs.terminal.markup import el
+from omd.programs.page.markup import el
 from omd.programs.terminal.tables import as_cell
 from omd.programs.web import frame
 from omd.programs.web.answers import is_lost, said, status_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from omd.programs.terminal.markup import Html, el, name, zone
+from omd.programs.page.markup import Html, el, name, zone
 from omd.programs.web import icons, parts
 from omd.programs.web.assets import assets
 from omd.programs.web.section import Row, Section

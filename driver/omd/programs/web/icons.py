@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omd.programs.terminal.markup import Html, el
+from omd.programs.page.markup import Html, el
 
 # What is drawn with one line in a square of 16 by 16.
 _LINES = {

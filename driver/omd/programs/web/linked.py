@@ -7,12 +7,12 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import Html, badge, el, name
+from omd.programs.page.markup import Html, badge, el, name
 from omd.programs.web import parts
 from omd.programs.web.section import Row, Section, Select
 
 if TYPE_CHECKING:
-    from omd.programs.terminal.markup import Columns
+    from omd.programs.page.markup import Columns
     from omd.programs.web.section import Asked
 
 # The screen of each kind of object; a test compares them with omd_web.object_kind.

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import psycopg
 
-from omd.programs.terminal.markup import Html, el, join
+from omd.programs.page.markup import Html, el, join
 from omd.programs.web import linked, parts
 from omd.programs.web.section import Asked, NotThere, Row, Section, Select
 

@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, urlencode
 import psycopg
 from starlette.responses import Response
 
-from omd.programs.terminal.markup import Html, el, join
+from omd.programs.page.markup import Html, el, join
 from omd.programs.web import frame, parts, routes
 from omd.programs.web.answers import is_lost, said
 from omd.programs.web.reading import rows_of

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from omd._core.pooling import needs_session
-from omd.programs.terminal.markup import Html, el
+from omd.programs.page.markup import Html, el
 from omd.programs.web import parts
 from omd.programs.web.answers import form_of, is_lost, redirected, said, unavailable
 from omd.programs.web.attempts import Attempts, whole_second

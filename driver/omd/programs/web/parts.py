@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from urllib.parse import urlencode
 
-from omd.programs.terminal.markup import Html, badge, el, name
+from omd.programs.page.markup import Html, badge, el, name
 from omd.programs.web import routes
 from omd.programs.web.section import Row, Section
 

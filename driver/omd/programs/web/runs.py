@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import STATUS, Html, el, moment, name, number
+from omd.programs.page.markup import STATUS, Html, el, moment, name, number
 from omd.programs.web import charts, linked, parts
 from omd.programs.web.linked import to
 from omd.programs.web.section import Row, Section, Select

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from omd.programs.terminal.markup import Html
+from omd.programs.page.markup import Html
 from omd.programs.web.person import Person
 from omd.programs.web.selects import MOST_ROWS, Row, Select
 

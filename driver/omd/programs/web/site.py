@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from omd._core.conninfo import read_conninfo
-from omd.programs.terminal.markup import Html
+from omd.programs.page.markup import Html
 from omd.programs.web import frame
 from omd.programs.web.answers import is_lost
 from omd.programs.web.doing import AtWork

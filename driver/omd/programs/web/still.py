@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 import psycopg
 
-from omd.programs.terminal.markup import STYLE, Html, badge, el, message, moment, name, page, zone
+from omd.programs.page.markup import STYLE, Html, badge, el, message, moment, name, page, zone
 from omd.programs.web import frame, parts
 from omd.programs.web.assets import assets
 from omd.programs.web.reading import Reader

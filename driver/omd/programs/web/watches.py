@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import psycopg
 
-from omd.programs.terminal.markup import Html
+from omd.programs.page.markup import Html
 from omd.programs.web import opening
 from omd.programs.web.bell import Bell
 from omd.programs.web.opening import is_standby

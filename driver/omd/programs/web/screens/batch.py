@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import Html, badge, described, el, light, moment, name
+from omd.programs.page.markup import Html, badge, described, el, light, moment, name
 from omd.programs.web import linked, parts, runs
 from omd.programs.web.linked import to
 from omd.programs.web.screens import module

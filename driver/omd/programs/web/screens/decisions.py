@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from omd.programs.page.markup import Html, badge, described, join, moment, number
 from omd.programs.report import decision as explained
-from omd.programs.terminal.markup import Html, badge, described, join, moment, number
 from omd.programs.web import cells, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
 from omd.rooms.decision.rows import DecisionRunLogRow, ExplainRow

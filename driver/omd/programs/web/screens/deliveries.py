@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from omd.programs.page.markup import Html, moment, number
 from omd.programs.report.receipt import row_counts
-from omd.programs.terminal.markup import Html, moment, number
 from omd.programs.web import cells, linked, lists, parts
 from omd.programs.web.screens import recall
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

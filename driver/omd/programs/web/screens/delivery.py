@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from omd.programs.page.markup import Html, join, moment, number
 from omd.programs.report import receipt
 from omd.programs.report.receipt import row_counts
-from omd.programs.terminal.markup import Html, join, moment, number
 from omd.programs.web import cells, linked, lists
 from omd.programs.web.screens import deliveries
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

@@ -11,8 +11,8 @@ from typing import Any
 
 from psycopg import sql
 
+from omd.programs.page.markup import Html, described, el, join
 from omd.programs.report import explained
-from omd.programs.terminal.markup import Html, described, el, join
 from omd.programs.web import cells, linked, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
 from omd.rooms.provenance.rows import ExplainRow

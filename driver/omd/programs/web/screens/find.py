@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import psycopg
 
-from omd.programs.terminal.markup import Html
+from omd.programs.page.markup import Html
 from omd.programs.web import cells, linked, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
 

@@ -6,10 +6,9 @@ from collections import defaultdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from omd.programs.report.flow import Flow, Key, colour, flow, named
-from omd.programs.terminal import graph
-from omd.programs.terminal.graph import Node
-from omd.programs.terminal.markup import (
+from omd.programs.page import graph
+from omd.programs.page.graph import Node
+from omd.programs.page.markup import (
     SIGNS,
     Html,
     el,
@@ -19,6 +18,7 @@ from omd.programs.terminal.markup import (
     name,
     state,
 )
+from omd.programs.report.flow import Flow, Key, colour, flow, named
 from omd.programs.web import linked, parts
 from omd.programs.web.linked import to
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

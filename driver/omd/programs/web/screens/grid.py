@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import SIGNS, STATUS, Html, el, moment
+from omd.programs.page.markup import SIGNS, STATUS, Html, el, moment
 from omd.programs.web import linked, parts
 from omd.programs.web.linked import to
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omd.programs.terminal.markup import Html, badge, moment, number
+from omd.programs.page.markup import Html, badge, moment, number
 from omd.programs.web import cells, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
 

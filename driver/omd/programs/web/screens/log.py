@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import psycopg
 
-from omd.programs.terminal.markup import Html, el, join, moment
+from omd.programs.page.markup import Html, el, join, moment
 from omd.programs.web import cells, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
 

@@ -6,9 +6,7 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from omd.programs.report import traced
-from omd.programs.report.way import picture
-from omd.programs.terminal.markup import (
+from omd.programs.page.markup import (
     Html,
     badge,
     described,
@@ -18,6 +16,8 @@ from omd.programs.terminal.markup import (
     name,
     number,
 )
+from omd.programs.report import traced
+from omd.programs.report.way import picture
 from omd.programs.terminal.text import as_text, short
 from omd.programs.web import linked, parts
 from omd.programs.web.linked import to

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import Html, badge, el, join, message, moment, name, number
+from omd.programs.page.markup import Html, badge, el, join, message, moment, name, number
 from omd.programs.terminal.text import as_text
 from omd.programs.web import charts, linked, parts
 from omd.programs.web.linked import to

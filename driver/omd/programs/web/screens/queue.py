@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from omd.programs.terminal.markup import Html, el, join, moment, number
+from omd.programs.page.markup import Html, el, join, moment, number
 from omd.programs.terminal.text import as_text
 from omd.programs.web import cells, linked, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from omd.programs.terminal.markup import (
+from omd.programs.page.markup import (
     Html,
     badge,
     described,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from omd.programs.terminal.markup import Html, described, el, join, moment
+from omd.programs.page.markup import Html, described, el, join, moment
 from omd.programs.web import cells, linked, lists
 from omd.programs.web.screens import queue
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

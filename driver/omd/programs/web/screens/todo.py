@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import Html, badge, el, message, moment, name
+from omd.programs.page.markup import Html, badge, el, message, moment, name
 from omd.programs.web import linked, parts
 from omd.programs.web.linked import to
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.markup import (
+from omd.programs.page.markup import (
     Html,
     badge,
     el,
@@ -14,7 +14,7 @@ from omd.programs.terminal.markup import (
     name,
     number,
 )
-from omd.programs.terminal.markup import state as looks
+from omd.programs.page.markup import state as looks
 from omd.programs.web import charts, linked, parts
 from omd.programs.web.linked import to
 from omd.programs.web.section import Asked, Row, Screen, Section, Select

@@ -9,12 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omd.programs.terminal.layout import TIP, layered
-from omd.programs.terminal.markup import Html, el, join
+from omd.programs.page.layout import TIP, layered
+from omd.programs.page.markup import Html, el, join
 from omd.programs.terminal.text import as_text, short
 
 if TYPE_CHECKING:
-    from omd.programs.terminal.layout import Edge
+    from omd.programs.page.layout import Edge
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Parts of a page: what the page of `omd web` and the reports as HTML are put together from."""
