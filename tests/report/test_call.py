@@ -270,7 +270,9 @@ def await_count(
         ("restate", "omd call omd_lineage.restate"),
         ("purge_history", "Did you mean 'omd call omd.purge'?"),  # formerly
         ("omd_lineage.retry", "Did you mean 'omd call omd.retry'?"),
-        ("xyzzy", "omd report routine_list"),
+        ("backfill", "Did you mean 'omd call omd_lineage.restate'?"),  # what its COMMENT says
+        ("retri", "Did you mean 'omd call omd.retry'?"),  # the schema makes no name near
+        ("xyz", "omd report routine_list"),
         ("ask_for_rollback", ""),  # for rooms
         ("_show_row", ""),
         ("pg_catalog.pg_sleep", ""),

@@ -21,7 +21,7 @@ _AUDIENCE = re.compile(r"For (programs|the driver|rooms): *")
 _PUBLIC = (None, "programs")
 
 _ROUTINES = b"""\
-SELECT l.routine
+SELECT l.routine, l.comment
 FROM omd_report.routine_list AS l
 WHERE l.is_public
 ORDER BY l.routine COLLATE pg_catalog."C" """
@@ -179,10 +179,10 @@ class Condition:
     value: str | None
 
 
-def routines(link: Link) -> list[str]:
-    """Return the names of all public routines, with their schemas."""
+def routines(link: Link) -> dict[str, str]:
+    """Return the COMMENT of each public routine, by its name with its schema."""
     rows: list[Any] = link.execute(_ROUTINES, (), tuple, repeatable=True)
-    return [row[0] for row in rows]
+    return dict(rows)
 
 
 def signature(link: Link, routine: str) -> Signature | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd.programs.cli.common import checked_dsn, dsn_option, open_link, proposals
-from omd.programs.terminal.commands import meant
 from omd.programs.terminal.options import document_option
 from omd.programs.terminal.tables import render, show_document, show_table
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omd._core.link import Link
 
 _SCHEMA = "omd"  # of a name without schema
+_MOST_MEANT = 3  # routines that a hint names
 _SIGNATURE = "call"  # in the context: the signature of the routine and its options
 _LINK = "call.link"
 
@@ -135,12 +136,18 @@ def _signature(link: Link, named: str) -> Signature:
         return signature
     known = catalogue.routines(link)
     now, last = former.names().get(routine), routine.rpartition(".")[2].lower()
-    same = [now] if now in known else [n for n in known if n.rpartition(".")[2] == last]
-    ways = _either(f"'omd call {name}'" for name in same)
-    question = ways if now in known else meant(routine, known, "omd call") or ways
+    parts = {name: name.rpartition(".")[2] for name in known}
+    same = [now] if now in known else [name for name, part in parts.items() if part == last]
+    # A wish, such as backfill, is the name of no routine, but what a few say of themselves.
+    wish = re.compile(rf"\b{re.escape(last)}\b", re.IGNORECASE)
+    same = same or [name for name, about in known.items() if wish.search(about)]
+    if not 0 < len(same) <= _MOST_MEANT:
+        near = difflib.get_close_matches(last, [*{*parts.values()}])
+        same = [name for part in near for name in known if parts[name] == part]
     raise CallerError(
         f"there is no public routine {routine}",
-        hint=question or "omd report routine_list --where is_public=true",
+        hint=_either(f"'omd call {name}'" for name in same)
+        or "omd report routine_list --where is_public=true",
     )
 
 
