@@ -1391,7 +1391,8 @@ class ControlCalls(Calls):
             table_code: the target, schema.table.
             table_type_code: the kind of target, such as HUB, SAT, LSAT, LINK or 3NF.
             platform_code: POSTGRES (the default) or SPARK.
-            executable: SQL for run_module; '': it has none any more.
+            executable: SQL for run_module, in which current_setting('omd.module_instance_id')
+                is the run; '': it has none any more.
             module_description: what it loads.
             business_key_columns: the key of a target with history.
             effective_date_column: where the validity of a row starts.
