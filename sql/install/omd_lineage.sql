@@ -66,6 +66,13 @@
 \ir ../../migrations/V222__blocks_by_kind.sql
 \endif
 
+\set checksum '88588b6341409796ee8fe380569c69d6862e24c00f1f7933a4f6520332cd06f5'
+\set migration 'V223__former_blocks_by_name'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V223__former_blocks_by_name.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql

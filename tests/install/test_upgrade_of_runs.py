@@ -22,6 +22,16 @@ LATE = "SELECT FROM omd.error_catalogue WHERE sqlstate_code = 'OM206' FOR UPDATE
 RETIRED = (
     "SELECT count(*) FROM pg_proc AS p WHERE obj_description(p.oid, 'pg_proc') LIKE 'Retired.%'"
 )
+# V218 drops it with the table that it reads, in the phase contract.
+CONTRACTED = {"omd._undo_routine"}
+# The routines of OMD that routines of OMD call.
+NAMED = r"""
+    SELECT DISTINCT called.name
+      FROM pg_proc AS p, regexp_matches(p.prosrc, '\m(omd(?:_[a-z]+)?\.[a-z_0-9]+)\(', 'g') AS m,
+           unnest(m) AS called (name)
+     WHERE p.pronamespace::regnamespace::text ~ '^omd(_|$)'
+       AND called.name IN (SELECT pronamespace::regnamespace || '.' || proname FROM pg_proc)
+"""
 
 
 def scene(conn: psycopg.Connection[Any]) -> None:
@@ -112,6 +122,20 @@ def sessions(
             sessions.let_go()
             for reader in sessions.readers:
                 reader.close()
+
+
+@released
+def test_what_a_call_from_before_names_is_there_while_it_executes(sessions: Sessions) -> None:
+    """It goes on with its former text, which calls by name."""
+    conn = sessions.conn
+    named = conn.execute(NAMED).fetchall()
+    assert len(named) > 500
+    sessions.hold()
+    sessions.start("SELECT pg_advisory_lock(42)")
+    install.install(conn)
+    exists = "SELECT FROM pg_proc WHERE pronamespace::regnamespace || '.' || proname = %s"
+    gone = {name for (name,) in named if not conn.execute(exists, [name]).fetchall()}
+    assert gone == CONTRACTED
 
 
 @released

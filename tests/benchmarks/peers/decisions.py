@@ -264,7 +264,7 @@ class Bench:
     def links(self, rows: int, of_a_key: int) -> dict[str, DataFrame]:
         """Return three links, of which a tenth has the key 0, from files of Parquet."""
         frames = {}
-        keys = rows * 9 // 10 // of_a_key
+        keys = max(rows * 9 // 10 // of_a_key, 1)
         for name, number, a_key in (
             ("l1", rows, of_a_key),
             ("l2", rows // 2, max(of_a_key // 2, 1)),
