@@ -15,7 +15,6 @@ from support.offenders import assert_none
 ROOT = Path(__file__).parents[2]
 EXEMPT = {"driver/omd/spark/sessions.py", "driver/omd/spark/whole_input.py"}
 NOT_YET = {
-    "driver/omd/programs/demo/stage.py",
     "driver/omd/spark/delivery/arrivals.py",
     "driver/omd/spark/delivery/frames.py",
     "driver/omd/spark/delivery/permitted.py",
@@ -23,9 +22,7 @@ NOT_YET = {
     "driver/omd/spark/delivery/staging/files.py",
     "driver/omd/spark/delivery/staging/frame.py",
     "driver/omd/spark/delivery/staging/session.py",
-    "driver/omd/spark/engine.py",
     "driver/omd/spark/hadoop.py",
-    "driver/omd/spark/micros.py",
     "tests/spark/cluster_job.py",
     "tests/spark/connect_job.py",
     "tests/spark/killed_jobs.py",

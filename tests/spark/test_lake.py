@@ -149,6 +149,10 @@ def test_staging_is_replaced_by_each_run_and_by_each_write(
             assert run.write(notes(spark, number), mode="overwrite") == number
         assert rows(spark) == {run.instance_id: number}
         assert files(table) == {run.instance_id}
+    with control.module(code, spark=spark) as run:
+        run.write(notes(spark, 5), mode="overwrite")
+        assert run.write(notes(spark, 5).where("id < 0"), mode="overwrite") == 0
+    assert rows(spark) == {}
     with failing(control, code, spark) as bad:
         bad.write(notes(spark, 1), mode="overwrite")
     with control.module(code, spark=spark):

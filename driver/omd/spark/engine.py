@@ -7,7 +7,6 @@ itself needs only that session.
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK, Engine
@@ -39,18 +38,14 @@ class SparkEngine(Engine):
     def context(self, session: SparkSession) -> dict[str, Any]:
         """Return the version and the application of a session."""
         context = {"platform": "spark", "spark": session.version}
-        spark_context = _context(session)
-        if spark_context is not None:
-            context["application_id"] = spark_context.applicationId
-        return context
+        application = session.conf.get("spark.app.id", None)
+        return context if application is None else {**context, "application_id": application}
 
     def attach(self, session: SparkSession, tag: str) -> None:
-        """Tag the jobs that this thread starts; a tag of the Spark context covers RDD jobs too."""
-        context = _context(session)
-        if context is not None:
-            context.addJobTag(tag)
-        else:
-            session.addTag(tag)
+        """Tag the jobs that this thread starts."""
+        from omd.spark.sessions import tag_jobs
+
+        tag_jobs(session, tag)
 
     def hand_on(self, session: SparkSession, parent: Callable[[], str | None]) -> None:
         """Set the parent for the listener of OpenLineage, where the session has it."""
@@ -64,32 +59,24 @@ class SparkEngine(Engine):
 
     def cancel(self, session: SparkSession, tag: str) -> None:
         """Cancel the jobs with this tag."""
-        context = _context(session)
-        if context is not None:
-            context.cancelJobsWithTag(tag)
-        else:
-            session.interruptTag(tag)
+        from omd.spark.sessions import cancel_jobs
+
+        cancel_jobs(session, tag)
 
     def release(self, session: SparkSession, tag: str) -> None:
         """Stop tagging the jobs of this thread."""
+        from omd.spark.sessions import untag_jobs
+
         try:
-            context = _context(session)
-            if context is not None:
-                context.removeJobTag(tag)
-            else:
-                session.removeTag(tag)
+            untag_jobs(session, tag)
         except Exception as error:  # noqa: BLE001 - the session may be gone
             _log.debug("the tag %s was not removed: %s", tag, error)
 
     def interrupted(self, session: SparkSession) -> None:
-        """Close this thread's connection to the JVM; the next call opens another.
+        """Forget what this thread waited for when a signal came."""
+        from omd.spark.sessions import forget_answer
 
-        A signal may have arrived while the thread waited for an answer. That answer arrives later,
-        and would be taken for the answer of the next call.
-        """
-        # Spark Connect has no such connection, and without pinned threads a thread owns none.
-        with suppress(Exception):
-            _context(session)._gateway._gateway_client.get_thread_connection().close()
+        forget_answer(session)
 
     def session(
         self, master: str | None = None, *, is_brief: bool = False, quiet: bool = False
@@ -126,15 +113,10 @@ class SparkEngine(Engine):
     files_at = forwarded("omd.spark.delivery.staging.files.files_at")
     folders = forwarded("omd.spark.delivery.arrivals.RemoteFolders")
     export = forwarded("omd.spark.facts.export.export")
-    absolute = forwarded("omd.spark.hadoop.absolute")
+    absolute = forwarded("omd.spark.folders.absolute")
     join_files = forwarded("omd.spark.tables.join")
     forget = forwarded("omd.spark.erasure.forget")
     join_delta_files = forwarded("omd.spark.delta.join")
-
-
-def _context(session: SparkSession) -> Any:
-    """Return the Spark context; a session of Spark Connect has none."""
-    return getattr(session, "sparkContext", None)
 
 
 engine = SparkEngine()

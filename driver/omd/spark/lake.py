@@ -37,7 +37,11 @@ def write(run: Run, stamped: DataFrame, table: str, overwrite: bool) -> int:
         observed.writeTo(name).overwrite(F.lit(True))
     else:
         observed.writeTo(name).append()
-    return int(counted.get["rows"])
+    # Spark may know before that there are no rows, and then it counts nothing.
+    written = int(counted.get.get("rows") or 0)
+    if overwrite and run._module.table_format_code == "PARQUET":
+        _drop_replaced(run, stamped.sparkSession, name, written)
+    return written
 
 
 def execute_rollback(spark: SparkSession, step: RollbackStepsRow) -> None:
@@ -77,19 +81,18 @@ def _write_parquet(run: Run, stamped: DataFrame, name: str, overwrite: bool) -> 
         raise CallerError(
             f'{name} has no column "{extra[0]}"', hint=f"Its columns are {', '.join(names)}."
         )
-    values = ", ".join(quote(c) if c in stamped.columns else "NULL" for c in names)
-    part = f"PARTITION ({key} = {run.instance_id})"
     # The catalogue gets the partition before its first file, so that any rollback finds it.
-    spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {part}")
-    kind = "OVERWRITE" if overwrite else "INTO"
-    insert = f"INSERT {kind} {name} {part} SELECT {values} FROM {{rows}}"  # noqa: S608 - quoted
-    spark.sql(insert, rows=stamped)
-    if overwrite:
-        _drop_others(spark, name, key, run.instance_id)
+    spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS PARTITION ({key} = {run.instance_id})")
+    values = [F.col(quote(c)) if c in stamped.columns else F.lit(None) for c in names]
+    rows = stamped.select(*values, F.lit(run.instance_id))
+    rows.write.option("partitionOverwriteMode", "dynamic").insertInto(name, overwrite=overwrite)
 
 
-def _drop_others(spark: SparkSession, name: str, key: str, kept: int) -> None:
+def _drop_replaced(run: Run, spark: SparkSession, name: str, written: int) -> None:
     """Drop the partitions that an overwrite replaces, after the new rows are written."""
+    key, kept = quote(run._module.insert_instance_column), run.instance_id
+    if not written:  # a partition without new rows was not overwritten
+        _empty(spark, name, key, [kept])
     values = (row[0].rpartition("=")[2] for row in spark.sql(f"SHOW PARTITIONS {name}").collect())
     others = [int(value) for value in values if value.isdigit() and int(value) != kept]
     if others:

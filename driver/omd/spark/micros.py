@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
+_IN_USE = "spark.omd.timestamps"  # of a session: how many write, and what the setting was before
 
-_in_use: dict[str, tuple[int, str | None]] = {}
 _lock = threading.Lock()
 
 
@@ -20,21 +20,26 @@ def micros(spark: SparkSession) -> Iterator[None]:
 
     Threads that write at the same time share it, so the last one puts it back.
     """
-    session = getattr(spark, "session_id", None) or spark._jsparkSession.sessionUUID()
     with _lock:
-        users, before = _in_use.get(session, (0, None))
-        if not users:
-            before = spark.conf.getAll.get(_TIMESTAMPS)
-            spark.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
-        _in_use[session] = (users + 1, before)
+        users, before = _in_use(spark)
+        spark.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
+        spark.conf.set(_IN_USE, f"{users + 1} {before}")
     try:
         yield
     finally:
         with _lock:
-            users, before = _in_use.pop(session)
+            users, before = _in_use(spark)
             if users > 1:
-                _in_use[session] = (users - 1, before)
-            elif before is None:
-                spark.conf.unset(_TIMESTAMPS)
+                spark.conf.set(_IN_USE, f"{users - 1} {before}")
             else:
-                spark.conf.set(_TIMESTAMPS, before)
+                spark.conf.unset(_IN_USE)
+                if before:
+                    spark.conf.set(_TIMESTAMPS, before)
+                else:
+                    spark.conf.unset(_TIMESTAMPS)
+
+
+def _in_use(spark: SparkSession) -> tuple[int, str]:
+    given = spark.conf.getAll
+    users, _, before = given.get(_IN_USE, f"0 {given.get(_TIMESTAMPS, '')}").partition(" ")
+    return int(users), before

@@ -19,8 +19,6 @@ from pyspark.errors import AnalysisException, PySparkRuntimeError, utils
 from pyspark.sql import DataFrame, SparkSession
 
 from omd._core.errors import CallerError
-from omd.spark.failure import NEEDED, lacking
-from omd.spark.source import OmdDataSource
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -45,12 +43,6 @@ _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-
-
-class _Unfiltered(OmdDataSource):
-    """The data source for a session that does not allow to push filters down."""
-
-    may_push_filters = False
 
 
 def session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -201,8 +193,9 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
         ConfigurationError: the Python of its workers lacks what they need, as far as that can be
             seen here: with a local master.
     """
-    is_connect = getattr(spark, "sparkContext", None) is None
-    if is_connect and conninfo_to_dict(url).get("password"):
+    from omd.spark.source import OmdDataSource, Unfiltered  # what needs no data source lacks it
+
+    if is_connect(spark) and conninfo_to_dict(url).get("password"):
         raise CallerError(
             "Spark Connect shows options in its event log, and the connection string holds a"
             " password",
@@ -211,12 +204,12 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
         )
     if spark.conf.get(_REGISTERED, "") == "true":
         return spark
-    if not is_connect and str(spark.sparkContext.master).startswith("local"):
+    if not is_connect(spark) and str(spark.sparkContext.master).startswith("local"):
         _require_workers(spark.sparkContext)
     pushdown = spark.conf.getAll.get(_PUSHDOWN)
     if pushdown is None:
         spark.conf.set(_PUSHDOWN, "true")
-    source = _Unfiltered if pushdown == "false" else OmdDataSource
+    source = Unfiltered if pushdown == "false" else OmdDataSource
     try:
         spark.dataSource.register(source)
     except AnalysisException as error:
@@ -234,6 +227,8 @@ def _require_workers(context: SparkContext) -> None:
 
     Without PYSPARK_PYTHON it is the `python3` of the path, and the first job would fail.
     """
+    from omd.spark.failure import NEEDED, lacking
+
     program: str = context.pythonExec
     path = shutil.which(program)
     if path == sys.executable:
@@ -250,6 +245,45 @@ def _require_workers(context: SparkContext) -> None:
         raise lacking(program, "it is Python {}.{}, and not that of this program".format(*version))
     if missing:
         raise lacking(program, f"it lacks {', '.join(missing)}")
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Return whether a session is one of Spark Connect, whose driver is elsewhere."""
+    return getattr(spark, "sparkContext", None) is None
+
+
+# A classic session keeps its tags in a map of the thread: `interruptTag` in a heartbeat's thread
+# finds none and cancels nothing (seen on 4.1 and 4.3). So its context is asked, which has a job of
+# an RDD, too.
+
+
+def tag_jobs(spark: SparkSession, tag: str) -> None:
+    """Tag the jobs that this thread starts."""
+    (spark.addTag if is_connect(spark) else spark.sparkContext.addJobTag)(tag)
+
+
+def untag_jobs(spark: SparkSession, tag: str) -> None:
+    """Stop tagging the jobs of this thread."""
+    (spark.removeTag if is_connect(spark) else spark.sparkContext.removeJobTag)(tag)
+
+
+def cancel_jobs(spark: SparkSession, tag: str) -> None:
+    """Cancel the jobs with this tag, of any thread."""
+    if is_connect(spark):
+        spark.interruptTag(tag)
+    else:
+        spark.sparkContext.cancelJobsWithTag(tag)
+
+
+def forget_answer(spark: SparkSession) -> None:
+    """Close this thread's connection to the JVM; the next call opens another.
+
+    A signal may have arrived while the thread waited for an answer. That answer arrives later, and
+    would be taken for the answer of the next call.
+    """
+    # Spark Connect has no such connection, and without pinned threads a thread owns none.
+    with suppress(Exception):
+        cast("Any", spark)._sc._gateway._gateway_client.get_thread_connection().close()
 
 
 class _Origins:

@@ -220,6 +220,12 @@ class OmdDataSource(DataSource):
         return Relation.describe(given.url, given.table, given.query, given.snapshot, given.block)
 
 
+class Unfiltered(OmdDataSource):
+    """The data source for a session that does not allow to push filters down."""
+
+    may_push_filters = False
+
+
 def next_write_number(url: str) -> int:
     """Return a number that no other write has."""
     with catalogue(url) as connection:

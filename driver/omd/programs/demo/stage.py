@@ -244,5 +244,5 @@ def start_spark(folder: Path, master: str | None, screen: Screen, about: str = "
     with screen.step("Spark") as step:
         with (folder / "spark.log").open("w") as file, standard_error(file.fileno()):
             spark = session(master, SHORT_LIFE)
-        step.done(f"Spark {spark.version}, {spark.sparkContext.master}{about}")
+        step.done(f"Spark {spark.version}, {spark.conf.get('spark.master')}{about}")
     return spark
