@@ -174,8 +174,8 @@ class Engine(Protocol):
         """Write and publish the files of an export; return the manifest."""
         self._refuse("writes no files")
 
-    def absolute(self, session: Any, path: str) -> str:
-        """Return a path with its scheme and its authority."""
+    def absolute(self, path: str) -> str:
+        """Return a path with its scheme; one without is a local path of this process."""
         self._refuse("writes no files")
 
     def join_files(self, run: Any, session: Any, table: Any, column: str, group: Any) -> Any:

@@ -50,7 +50,7 @@ class Exports(Door):
 
         Args:
             agreement_code: the EXPORT agreement.
-            target: the folder, a path or a URI of any file system of Hadoop.
+            target: the folder, a local path or a URI that pyarrow and Spark reach.
             entities: the entities; by default all of the agreement.
             mode: FULL, all rows (the default), or CHANGES, the net changes since the newest export
                 of the agreement.
@@ -65,7 +65,7 @@ class Exports(Door):
         if target.strip():
             engine = self._control._engines[SPARK]
             spark = spark or self._control._spark or engine.active() or engine.session()
-            target = engine.absolute(spark, target)
+            target = engine.absolute(target)
         delivery_id = self._calls.create_export(
             agreement_code,
             target,

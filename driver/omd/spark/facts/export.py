@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, SparkSession
 
 from omd._core.errors import StateError
-from omd.spark.hadoop import Folder
+from omd.spark.folders import Folder
 from omd.spark.micros import micros
 from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
@@ -37,7 +37,7 @@ def export(run: ExportRun) -> dict[str, Any]:
     run.attach(run._reads.spark)
     spark = register(run._reads.spark, run.dsn)
     with active(spark):
-        folder = Folder(spark, run.folder)
+        folder = Folder(run.folder)
         if not folder.exists(MANIFEST):
             _publish(run, folder, _moved(run, folder, _written(run, spark)))
         for name in folder.names():
@@ -56,7 +56,7 @@ def _written(run: ExportRun, spark: SparkSession) -> list[dict[str, Any]]:
 def _write(run: ExportRun, spark: SparkSession, part: dict[str, Any]) -> dict[str, Any]:
     frames = [run.read(spark, query=query) for query in part["parts"]]
     rows = reduce(DataFrame.unionAll, frames)
-    folder = str(Folder(spark, part["folder"]))
+    folder = str(Folder(part["folder"]))
     with micros(spark):
         rows.write.mode("overwrite").options(
             **{
@@ -82,10 +82,15 @@ def _moved(run: ExportRun, folder: Folder, entities: list[dict[str, Any]]) -> li
     for entity in entities:
         name = entity["entity_code"]
         files = folder.files(f"{attempt}/{name}")
+        if not files:  # Spark writes one for no rows, too
+            raise StateError(
+                f"{folder} has none of the files that Spark has written for {name}",
+                hint="Name a folder that this program and Spark's processes reach by one path.",
+            )
         # A run that is not the newest any more must not touch what another one may have published.
         run.fence()
         folder.remove(name)
-        folder.move(f"{attempt}/{name}", name)
+        folder.move_files(f"{attempt}/{name}", name)
         entity["files"] = [
             {"path": path.removeprefix(f"{attempt}/"), "bytes": size}
             for path, size in files.items()
@@ -103,5 +108,5 @@ def _publish(run: ExportRun, folder: Folder, entities: list[dict[str, Any]]) -> 
     there = f"_attempt={run.attempt}/{MANIFEST}"
     folder.write(there, json.dumps(manifest, indent=2) + "\n")
     run.fence()
-    if not folder.move(there, MANIFEST):
+    if not folder.publish(there, MANIFEST):
         raise StateError(f"the manifest of {folder} could not be published")
