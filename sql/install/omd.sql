@@ -250,6 +250,13 @@
 \ir ../../migrations/V245__helpers_of_one_caller.sql
 \endif
 
+\set checksum 'aa2f14f821c3eb590c2e6f65a6a262901782cf8101ec2fec146134a25f750453'
+\set migration 'V255__awaited_is_a_table'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V255__awaited_is_a_table.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -712,7 +719,7 @@
 \ir ../../procedures/omd/sources/visible_until.sql
 \ir ../../procedures/omd/tables/relations_over.sql
 \ir ../views/omd/returns/open_window.sql
-\ir ../../procedures/omd/returns/is_awaited.sql
+\ir ../../procedures/omd/returns/awaited.sql
 \ir ../../procedures/omd/returns/awaited_tables.sql
 \ir ../../procedures/omd/returns/awaited_circles.sql
 \ir ../../procedures/omd/tables/written_tables.sql

@@ -73,6 +73,13 @@
 \ir ../../migrations/V223__former_blocks_by_name.sql
 \endif
 
+\set checksum 'f5457aae515decdc2b053d32b4e593c8656e7b408f53ee9e08016b69788ae9d2'
+\set migration 'V256__fewer_statements_of_a_step'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V256__fewer_statements_of_a_step.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
@@ -122,7 +129,7 @@
 \ir ../../procedures/omd_lineage/late_rows/_see_position.sql
 \ir ../../procedures/omd_lineage/late_rows/_safe_position.sql
 \ir ../../procedures/omd_lineage/newest_instant/_never_whole.sql
-\ir ../../procedures/omd_lineage/newest_instant/_why_not_whole.sql
+\ir ../../procedures/omd_lineage/newest_instant/_note_look.sql
 \ir ../../procedures/omd_lineage/newest_instant/_may_become_whole.sql
 \ir ../../procedures/omd_lineage/newest_instant/_taken_rows.sql
 \ir ../../procedures/omd_lineage/sources/_move_source.sql
@@ -183,7 +190,6 @@
 \ir ../../procedures/omd_lineage/recalls/_next_return.sql
 \ir ../../procedures/omd_lineage/recalls/_claim_return.sql
 \ir ../../procedures/omd_lineage/recalls/_start_returned_step.sql
-\ir ../../procedures/omd_lineage/recalls/_returned_block.sql
 \ir ../../procedures/omd_lineage/recalls/_end_returned_step.sql
 \ir ../../procedures/omd_lineage/recalls/_recalled_topics.sql
 \ir ../../procedures/omd_lineage/recalls/_rows_to_put_back.sql
@@ -196,7 +202,7 @@
 \ir ../../procedures/omd_lineage/blocks/_walk_block.sql
 \ir ../../procedures/omd_lineage/blocks/_next_changes.sql
 \ir ../../procedures/omd_lineage/offsets/_offset_of.sql
-\ir ../../procedures/omd_lineage/horizon/_limits_of_block.sql
+\ir ../../procedures/omd_lineage/horizon/_what_limits.sql
 \ir ../../procedures/omd_lineage/blocks/_lower.sql
 \ir ../../procedures/omd_lineage/blocks/_block_range.sql
 \ir ../../procedures/omd_lineage/blocks/_block_of_changes.sql
@@ -230,6 +236,7 @@
 \ir ../../procedures/omd_lineage/steps/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/steps/_add_counts.sql
 \ir ../../procedures/omd_lineage/blocks/_require_block_views.sql
+\ir ../../procedures/omd_lineage/blocks/_is_check.sql
 \ir ../../procedures/omd_lineage/blocks/_checks_of.sql
 \ir ../../procedures/omd_lineage/steps/_insert_transform.sql
 \ir ../../procedures/omd_lineage/replacement/_equals_operator.sql
@@ -262,6 +269,7 @@
 \ir ../../procedures/omd_lineage/reload/_note_reload.sql
 \ir ../../procedures/omd_lineage/offsets/_advance_offset.sql
 \ir ../../procedures/omd_lineage/steps/_call_processor.sql
+\ir ../../procedures/omd_lineage/steps/_step_to_process.sql
 \ir ../../procedures/omd_lineage/steps/_process_block.sql
 \ir ../../procedures/omd_lineage/steps/commit_step.sql
 \ir ../../procedures/omd_lineage/failures/fail_step.sql

@@ -206,6 +206,7 @@ ROUTINE omd.ask_whether_to_commit(boolean) |  | omd_admin | EXECUTE
 ROUTINE omd.ask_whether_to_commit(boolean) |  | omd_runner | EXECUTE
 ROUTINE omd.audit_column_values(text) |  | omd_reader | EXECUTE
 ROUTINE omd.await_return(bigint,integer,text,boolean,bigint[],bigint,timestamp with time zone,text,text[])
+ROUTINE omd.awaited()
 ROUTINE omd.awaited_circles() |  | omd_reader | EXECUTE
 ROUTINE omd.awaited_circles() |  | omd_runner | EXECUTE
 ROUTINE omd.awaited_tables() |  | omd_reader | EXECUTE
@@ -288,14 +289,13 @@ ROUTINE omd.heartbeat_batch(bigint,interval) |  | omd_runner | EXECUTE
 ROUTINE omd.hide_columns(regclass,text[])
 ROUTINE omd.hold_off_vacuum(regclass)
 ROUTINE omd.hold_source(text,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd.insert_column(integer) |  | omd_runner | EXECUTE
+ROUTINE omd.insert_column(integer)
 ROUTINE omd.installation_id()
 ROUTINE omd.instance_lives(bigint)
 ROUTINE omd.instance_of_task(bigint,bigint)
 ROUTINE omd.instance_outcome(bigint,bigint)
 ROUTINE omd.instance_state(bigint)
 ROUTINE omd.instances_since(integer,timestamp with time zone)
-ROUTINE omd.is_awaited()
 ROUTINE omd.is_by_hand()
 ROUTINE omd.is_count(jsonb)
 ROUTINE omd.is_of_the_call(text) |  | omd_runner | EXECUTE
@@ -1448,7 +1448,7 @@ ROUTINE omd_lineage._block_of_runs(omd_lineage.block_limits,omd_lineage.block,te
 ROUTINE omd_lineage._block_pos(text) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage._block_range(text,text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._block_range(text,text,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._block_source(integer) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._block_source(integer)
 ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb) |  | omd_runner | EXECUTE
@@ -1493,6 +1493,7 @@ ROUTINE omd_lineage._inserts_only(omd_lineage.topic) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._inserts_only(omd_lineage.topic) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._is_ahead(timestamp with time zone,boolean,timestamp with time zone,bigint,timestamp with time zone,bigint,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._is_ahead(timestamp with time zone,boolean,timestamp with time zone,bigint,timestamp with time zone,bigint,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._is_check(name,oid) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._is_closed(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._is_closed(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._is_recalled(integer) |  | omd_admin | EXECUTE
@@ -1508,8 +1509,6 @@ ROUTINE omd_lineage._kept_statement(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._key_values(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._leave_note(integer,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._leave_note(integer,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._limits_of_block(integer) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._limits_of_block(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._literal_values(text)
 ROUTINE omd_lineage._lock_destination(regclass) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._log_offset_edit()
@@ -1538,12 +1537,14 @@ ROUTINE omd_lineage._next_restated_block(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._next_return(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._next_return(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._normal_run_window(text)
+ROUTINE omd_lineage._note_look(integer,oid,text,text,omd_lineage.row_position,timestamp with time zone,text) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._note_look(integer,oid,text,text,omd_lineage.row_position,timestamp with time zone,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._note_news(integer,timestamp with time zone) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._note_no_jobs(integer,timestamp with time zone,boolean,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._note_reload(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._note_unreadable(integer,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._notify_topic(text)
-ROUTINE omd_lineage._offset_of(integer) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._offset_of(integer)
 ROUTINE omd_lineage._open_runs(integer,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._pass_rows(integer,timestamp with time zone,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._plan_detail(integer) |  | omd_admin | EXECUTE
@@ -1583,7 +1584,6 @@ ROUTINE omd_lineage._require_topic(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._require_topic(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._require_unplanned(integer)
 ROUTINE omd_lineage._resolve_dependencies(integer)
-ROUTINE omd_lineage._returned_block(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._rows_of_step(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._rows_to_put_back(bigint[],bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._safe_position(text,text,text,boolean) |  | omd_admin | EXECUTE
@@ -1609,6 +1609,7 @@ ROUTINE omd_lineage._state_of(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._status_of_step(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._step_module(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._step_module(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._step_to_process(text,bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._take_notes(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._take_notes(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._taken_rows(text,text,text,omd_lineage.row_position) |  | omd_admin | EXECUTE
@@ -1628,8 +1629,8 @@ ROUTINE omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,omd
 ROUTINE omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,omd_lineage.row_position,timestamp with time zone,omd_lineage.row_position,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._warn_of_rows_again(integer,omd_lineage.row_position,omd_lineage.row_position) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._warn_of_rows_again(integer,omd_lineage.row_position,omd_lineage.row_position) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._why_not_whole(integer,oid,text,text,omd_lineage.row_position) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._why_not_whole(integer,oid,text,text,omd_lineage.row_position) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._what_limits(integer) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._what_limits(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._why_unreadable(text,text,text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._why_unreadable(text,text,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._widen_restatement(bigint,omd_lineage.row_position,omd_lineage.row_position) |  | omd_runner | EXECUTE

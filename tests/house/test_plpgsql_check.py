@@ -91,9 +91,6 @@ LOOK_AFRESH = {"omd_decision._awaits(text)", "omd_lineage._awaits(integer)"}
 # It calls what only newer servers have, where they have it.
 OF_A_VERSION = {"omd_event.session_cost()", "omd_provenance._forget_statistics(text,text[])"}
 
-# Each of its answers is a position.
-ANSWER_POSITIONS = {"omd_lineage._returned_block(bigint)"}
-
 # Their parameters are those of every routine of a kind, or of a kind of source.
 SHARE_PARAMETERS = {
     "omd.recall_effects(bigint[],boolean,jsonb)",
@@ -177,8 +174,6 @@ def test_no_routine_has_a_warning(checker):
             if row["level"] == "performance" and routine["name"] in ONLY_RAISES | LOOK_AFRESH:
                 continue
             if row["sqlstate"] == "42883" and routine["name"] in OF_A_VERSION:
-                continue
-            if "composite OUT" in row["message"] and routine["name"] in ANSWER_POSITIONS:
                 continue
             if "dynamic SQL" in row["message"] and routine["name"] in ANSWERS_WITH_ANY_ROW:
                 continue

@@ -137,8 +137,8 @@ def test_an_offset_that_another_session_moved_counts_no_row_that_is_not_visible(
     scene.probe()
     replaced(
         "omd_lineage._find_block",
-        "SELECT l.* INTO v_topic",
-        "PERFORM pg_advisory_xact_lock(7); SELECT l.* INTO v_topic",
+        "v_topic := omd_lineage._what_limits",
+        "PERFORM pg_advisory_xact_lock(7); v_topic := omd_lineage._what_limits",
     )
     scene.conn.execute("SELECT pg_advisory_lock(7)")
     call = background(runner.step)

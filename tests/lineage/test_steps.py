@@ -363,7 +363,10 @@ def test_a_check_of_a_reload_and_of_two_transforms_is_added(scene: Scene) -> Non
     assert scene.one("SELECT nulls FROM omd_lineage.log") == {"check_small": 4}
 
 
-@pytest.mark.parametrize("column", ["t.id AS check_id", "t.id > 3 AS checks_id"])
+@pytest.mark.parametrize(
+    "column",
+    ["t.id AS check_id", "t.id > 3 AS checks_id", "t.id > 3 AS check_small, t.id AS check_id"],
+)
 def test_what_is_no_check_is_missing_in_the_destination(scene: Scene, column: str) -> None:
     scene.source("dwh.src", 1, 2)
     scene.view("dwh.v", "dwh.src", select=f"t.id, {column}")

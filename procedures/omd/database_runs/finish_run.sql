@@ -15,14 +15,11 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $finish_run$
 DECLARE
-    v_end_routine pg_catalog.text;
-    v_keeps_settings boolean;
+    v_kind CONSTANT record := omd._routines_of_kind(p_module_kind_code);
 BEGIN
-    SELECT k.p_end_routine, k.p_keeps_settings INTO v_end_routine, v_keeps_settings
-    FROM omd._routines_of_kind(p_module_kind_code) AS k;
     CALL omd.execute_module(
         p_module_instance_id, p_executable, p_execution_status_code, p_is_cancelled,
-        v_keeps_settings
+        v_kind.p_keeps_settings
     );
     IF p_first_begin IS NOT NULL THEN
         PERFORM pg_catalog.set_config(
@@ -31,7 +28,7 @@ BEGIN
             TRUE
         );
     END IF;
-    EXECUTE pg_catalog.format('CALL %s($1, $2, $3)', v_end_routine)
+    EXECUTE pg_catalog.format('CALL %s($1, $2, $3)', v_kind.p_end_routine)
     INTO p_is_more
     USING p_module_instance_id, p_execution_status_code, p_is_more;
     COMMIT;

@@ -15,7 +15,7 @@ ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $awaited_tables$
 BEGIN
-    IF NOT omd.is_awaited() THEN
+    IF NOT EXISTS (SELECT FROM omd.awaited()) THEN
         RETURN;
     END IF;
     RETURN QUERY

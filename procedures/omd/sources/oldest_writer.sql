@@ -14,8 +14,6 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $oldest_writer$
-DECLARE
-    v_tables CONSTANT oid[] := omd.table_family(p_table);
 BEGIN
     -- A session whose start is not known, and a prepared transaction, count as begun at -infinity.
     -- A session that waits for the lock may already have its time.
@@ -31,7 +29,20 @@ BEGIN
     LEFT JOIN LATERAL pg_stat_get_activity(l.pid) AS a ON a.pid = l.pid
     WHERE l.locktype = 'relation'
         AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
-        AND l.relation = ANY(v_tables)
+        -- Most tables have no relatives, and are not asked for them in a statement of its own.
+        AND l.relation = ANY(
+            coalesce(
+                (
+                    SELECT omd.table_family(c.oid) FROM pg_class AS c
+                    WHERE c.oid = p_table
+                        AND (
+                            c.relhassubclass
+                            OR EXISTS (SELECT FROM pg_inherits AS h WHERE h.inhrelid = c.oid)
+                        )
+                ),
+                ARRAY[p_table::oid]
+            )
+        )
         AND l.mode IN (
             'RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'
         )

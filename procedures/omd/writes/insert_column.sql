@@ -19,4 +19,3 @@ $insert_column$;
 COMMENT ON FUNCTION omd.insert_column IS
 'For rooms: Returns the column of the target of the Module p_module_id that holds the Module '
 'Instance which inserted a row; NULL when there is no such Module. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd.insert_column TO omd_runner;

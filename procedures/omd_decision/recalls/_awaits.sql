@@ -11,7 +11,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $awaits$
 BEGIN
-    IF NOT omd.is_awaited() THEN
+    IF NOT EXISTS (SELECT FROM omd.awaited()) THEN
         RETURN NULL;
     END IF;
     RETURN (

@@ -16,16 +16,18 @@ AS $end_claims$
 DECLARE
     v_ended bigint[];
 BEGIN
-    -- Before any task is locked, and in one order.
-    INSERT INTO omd_dispatch.error_class (class_name)
-    SELECT DISTINCT r.error_class
-    FROM jsonb_to_recordset(p_results) AS r (error_class text)
-    WHERE r.error_class ~ '^[A-Za-z0-9_.]{1,200}$'
-        AND NOT EXISTS (
-            SELECT FROM omd_dispatch.error_class AS c WHERE c.class_name = r.error_class
-        )
-    ORDER BY r.error_class
-    ON CONFLICT DO NOTHING;
+    IF p_results @? '$[*].error_class' THEN
+        -- Before any task is locked, and in one order.
+        INSERT INTO omd_dispatch.error_class (class_name)
+        SELECT DISTINCT r.error_class
+        FROM jsonb_to_recordset(p_results) AS r (error_class text)
+        WHERE r.error_class ~ '^[A-Za-z0-9_.]{1,200}$'
+            AND NOT EXISTS (
+                SELECT FROM omd_dispatch.error_class AS c WHERE c.class_name = r.error_class
+            )
+        ORDER BY r.error_class
+        ON CONFLICT DO NOTHING;
+    END IF;
     PERFORM omd_dispatch._hold_model(p_family_code);
     LOOP
         BEGIN

@@ -15,7 +15,10 @@ DECLARE
     v_held text[] := '{}'::text[];
     v_ended bigint[] := '{}'::bigint[];
 BEGIN
-    PERFORM omd.require_read_committed();
+    -- The test here saves most calls another one.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
     IF p_backend_id IS NULL OR p_results IS NULL THEN
         PERFORM omd.raise_error(
             'OM005',
@@ -43,9 +46,19 @@ BEGIN
             )
         );
     END IF;
+    -- First the family that the worker names, and those of its group: most often they are all.
     FOR v_family_code IN
-        SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
-        ORDER BY t.family_code
+        SELECT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
+        GROUP BY t.family_code
+        ORDER BY
+            t.family_code = p_results -> 0 ->> 'family_code' DESC NULLS LAST,
+            bool_or(
+                t.deliver_id = (
+                    SELECT b.backend_type FROM omd_dispatch.backend_registration AS b
+                    WHERE b.backend_id = p_backend_id
+                )
+            ) DESC NULLS LAST,
+            t.family_code
     LOOP
         EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
         IF omd_dispatch._try_hold_model(v_family_code) THEN
@@ -59,11 +72,14 @@ BEGIN
         EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
         v_ended := v_ended || omd_dispatch._end_claims(v_family_code, p_backend_id, p_results);
     END LOOP;
+    p_refused := '{}';
+    IF cardinality(v_ended) = jsonb_array_length(p_results) THEN
+        RETURN;
+    END IF;
     -- Of several results for a task one counts at most.
     p_refused := ARRAY(
         SELECT (r.result ->> 'task_id')::bigint AS task_id
         FROM jsonb_array_elements(p_results) AS r (result)
-        WHERE cardinality(v_ended) < jsonb_array_length(p_results)
         GROUP BY task_id
         HAVING count(*) > 1 OR (r.result ->> 'task_id')::bigint <> ALL(v_ended)
         ORDER BY task_id
@@ -74,10 +90,11 @@ $complete_tasks$;
 COMMENT ON PROCEDURE omd_dispatch.complete_tasks IS
 'For programs: '
 'Ends tasks that the worker p_backend_id has claimed. p_results: an array of {"task_id", '
-'"claim_token", "outcome", "error", "error_code", "error_class"}; outcome: S succeeded, F failed, '
-'A later, C skipped, null: that of the instance which the task has begun; error_code: an '
-'SQLSTATE; error_class: the first word of error, where everybody may see it. Returns p_refused, '
-'the tasks that the worker does not hold under that token: nothing was changed for them. Errors: '
+'"claim_token", "outcome", "error", "error_code", "error_class", "family_code"}; outcome: S '
+'succeeded, F failed, A later, C skipped, null: that of the instance which the task has begun; '
+'error_code: an SQLSTATE; error_class: the first word of error, where everybody may see it; '
+'family_code may stand in the first one: that family is looked at first. Returns p_refused, the '
+'tasks that the worker does not hold under that token: nothing was changed for them. Errors: '
 'OM005: an argument is NULL; OM013: p_results; OM014: the isolation level is not read committed. '
 'Locks: the tasks and their keys.';
 GRANT EXECUTE ON PROCEDURE omd_dispatch.complete_tasks TO omd_runner;

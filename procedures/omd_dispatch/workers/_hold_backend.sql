@@ -13,6 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $hold_backend$
 DECLARE
     v_backend omd_dispatch.backend_registration;
+    v_now timestamptz;
 BEGIN
     IF p_backend_id IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_backend_id'));
@@ -21,8 +22,10 @@ BEGIN
     FROM omd_dispatch.backend_registration AS b
     WHERE b.backend_id = p_backend_id
     FOR SHARE;
-    IF NOT FOUND
-        OR NOT omd_dispatch._lives(v_backend.registration_time, v_backend.ttl, clock_timestamp())
+    -- After the lock. A call would not be inlined with a volatile function.
+    v_now := clock_timestamp();
+    IF v_backend.backend_id IS NULL
+        OR NOT omd_dispatch._lives(v_backend.registration_time, v_backend.ttl, v_now)
     THEN
         PERFORM omd.raise_error('OM172', jsonb_build_object('backend_id', left(p_backend_id, 60)));
     END IF;

@@ -25,4 +25,3 @@ $block_source$;
 COMMENT ON FUNCTION omd_lineage._block_source IS
 'Returns the source whose changes are the blocks of the topic p_topic_id; NULL: its blocks are of '
 'rows. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd_lineage._block_source TO omd_runner;

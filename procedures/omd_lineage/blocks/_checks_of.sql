@@ -16,8 +16,7 @@ BEGIN ATOMIC
         a.attrelid = p_view
         AND a.attnum > 0
         AND NOT a.attisdropped
-        AND a.attname ~ '^check_'
-        AND a.atttypid = 'boolean'::pg_catalog.regtype
+        AND omd_lineage._is_check(a.attname, a.atttypid)
         AND NOT EXISTS (
             SELECT FROM pg_catalog.pg_attribute AS d
             WHERE

@@ -23,23 +23,32 @@ DECLARE
     v_who text;
     v_writing text[] := '{}'::text[];
     v_triggers integer[] := '{}'::integer[];
+    v_runs text[] := '{}'::text[];
+    v_table_code text;
 BEGIN
     v_block.is_full := FALSE;
     v_block.is_quiet := FALSE;
     FOR v_source IN
-        SELECT d.source_topic_id, d.ordinal, d.depends_on, d.is_single, t.source_offset
+        SELECT
+            d.source_topic_id, d.ordinal, d.depends_on, d.is_single, d.table_code,
+            d.source_kind_code,
+            CASE
+                WHEN t.processor IS NULL AND t.source_offset <> 'HAND' THEN t.source_offset
+            END AS source_offset
         FROM omd_lineage.dependency AS d
         -- OFFSET 0: by the index, also before the first ANALYZE.
-        CROSS JOIN LATERAL (
+        LEFT JOIN LATERAL (
             SELECT o.processor, o.source_offset FROM omd_lineage.topic AS o
             WHERE o.topic_id = d.source_topic_id
             OFFSET 0
-        ) AS t
+        ) AS t ON TRUE
         WHERE d.topic_id = p_topic_id
-            AND t.processor IS NULL
-            AND t.source_offset <> 'HAND'
         ORDER BY d.source_topic_id
     LOOP
+        IF v_source.source_kind_code = 'RUNS' AND v_source.table_code <> ALL(v_runs) THEN
+            v_runs := v_runs || v_source.table_code;
+        END IF;
+        CONTINUE WHEN v_source.source_offset IS NULL;
         IF v_source.source_offset = 'TRIGGER' AND v_source.ordinal > 1 THEN
             v_triggers := v_triggers || v_source.source_topic_id;
         END IF;
@@ -56,7 +65,7 @@ BEGIN
         END IF;
     END LOOP;
 
-    SELECT l.* INTO v_topic FROM omd_lineage._limits_of_block(p_topic_id) AS l;
+    v_topic := omd_lineage._what_limits(p_topic_id);
 
     v_block.start_pos := (coalesce(v_topic.quiet_start, v_topic.last)).pos;
     v_block.start_id := (coalesce(v_topic.quiet_start, v_topic.last)).id;
@@ -107,17 +116,12 @@ BEGIN
         END LOOP;
     END IF;
     -- A join that misses rows which a run has still to bring would stay wrong.
-    FOR v_source IN
-        SELECT d.table_code
-        FROM omd_lineage.dependency AS d
-        WHERE d.topic_id = p_topic_id AND d.source_kind_code = 'RUNS'
-        GROUP BY d.table_code
-    LOOP
-        v_look := omd.visible_until(v_source.table_code);
+    FOREACH v_table_code IN ARRAY v_runs LOOP
+        v_look := omd.visible_until(v_table_code);
         v_block := omd_lineage._lower(
             v_block, v_look.p_until + interval '1 microsecond', v_look.p_who
         );
-        IF v_source.table_code = v_topic.table_code THEN
+        IF v_table_code = v_topic.table_code THEN
             v_who := v_look.p_who;
         END IF;
     END LOOP;

@@ -17,21 +17,20 @@ SET search_path = pg_catalog, pg_temp
 AS $uncounted_instances$
 DECLARE
     v_modules integer[];
+    v_is_open boolean;
     v_since timestamptz;
 BEGIN
     p_instance_array := '{}';
-    SELECT array_agg(m.module_id), min(m.insert_instance_column)
-    INTO v_modules, p_insert_instance_column
+    -- The look at what is open is cheap, also beside a transaction that sleeps.
+    SELECT
+        array_agg(m.module_id),
+        min(m.insert_instance_column),
+        bool_or(EXISTS (SELECT FROM omd.open_module_instances(m.module_id)))
+    INTO v_modules, p_insert_instance_column, v_is_open
     FROM omd.module_target AS m
     WHERE m.table_code = p_table_code
         AND m.platform_code = 'POSTGRES';
-    -- The second look is cheap, also beside a transaction that sleeps.
-    IF v_modules IS NULL
-        OR NOT EXISTS (
-            SELECT FROM unnest(v_modules) AS m (module_id)
-            CROSS JOIN LATERAL omd.open_module_instances(m.module_id) AS o
-        )
-    THEN
+    IF v_is_open IS NOT TRUE THEN
         RETURN;
     END IF;
 

@@ -15,31 +15,40 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $never_whole$
 DECLARE
-    v_tables CONSTANT oid[] := omd.table_family(p_table);
+    v_is_table boolean;
+    v_has_time boolean;
+    v_tables oid[];
 BEGIN
-    IF NOT EXISTS (
-        SELECT FROM pg_class AS c WHERE c.oid = p_table AND c.relkind IN ('r', 'p')
-    ) OR EXISTS (
-        SELECT FROM pg_class AS c WHERE c.oid = ANY(v_tables) AND c.relkind = 'f'
-    ) THEN
+    -- One look is enough for most tables that can't be whole.
+    SELECT
+        c.relkind IN ('r', 'p'),
+        EXISTS (
+            SELECT
+            FROM pg_attribute AS a
+            INNER JOIN pg_attrdef AS d ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+            WHERE a.attrelid = c.oid
+                AND a.attname = p_pos_column
+                AND a.atttypmod = -1
+                AND pg_get_expr(d.adbin, d.adrelid) IN (
+                    'now()', 'CURRENT_TIMESTAMP', 'transaction_timestamp()',
+                    'statement_timestamp()', 'clock_timestamp()'
+                )
+        )
+    INTO v_is_table, v_has_time
+    FROM pg_class AS c
+    WHERE c.oid = p_table;
+    IF v_is_table IS NOT TRUE THEN
         RETURN 'its writers can''t be seen';
-    ELSIF EXISTS (SELECT FROM pg_subscription_rel AS r WHERE r.srrelid = ANY(v_tables)) THEN
-        RETURN 'a subscription writes it';
-    ELSIF NOT EXISTS (
-        SELECT
-        FROM pg_attribute AS a
-        INNER JOIN pg_attrdef AS d ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-        WHERE a.attrelid = p_table
-            AND a.attname = p_pos_column
-            AND a.atttypmod = -1
-            AND pg_get_expr(d.adbin, d.adrelid) IN (
-                'now()', 'CURRENT_TIMESTAMP', 'transaction_timestamp()', 'statement_timestamp()',
-                'clock_timestamp()'
-            )
-    ) THEN
+    ELSIF NOT v_has_time THEN
         RETURN format(
             '%I has no DEFAULT of now(), statement_timestamp() or clock_timestamp()', p_pos_column
         );
+    END IF;
+    v_tables := omd.table_family(p_table);
+    IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid = ANY(v_tables) AND c.relkind = 'f') THEN
+        RETURN 'its writers can''t be seen';
+    ELSIF EXISTS (SELECT FROM pg_subscription_rel AS r WHERE r.srrelid = ANY(v_tables)) THEN
+        RETURN 'a subscription writes it';
     ELSIF NOT EXISTS (
         SELECT
         FROM pg_attribute AS a

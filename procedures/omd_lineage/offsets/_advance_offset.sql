@@ -22,11 +22,18 @@ AS $advance_offset$
 DECLARE
     v_step record;
     v_topic_id integer;
-    v_former omd_lineage.offsets;
+    v_is_returned boolean;
+    v_former record;
 BEGIN
-    IF EXISTS (
-        SELECT FROM omd.open_window AS w WHERE w.module_instance_id = p_module_instance_id
-    ) THEN
+    SELECT
+        t.topic_id,
+        EXISTS (
+            SELECT FROM omd.open_window AS w WHERE w.module_instance_id = p_module_instance_id
+        )
+    INTO v_topic_id, v_is_returned
+    FROM omd.instance_state(p_module_instance_id) AS i
+    INNER JOIN omd_lineage.topic AS t USING (module_id);
+    IF v_is_returned THEN
         IF NOT omd_lineage._end_returned_step(
             p_module_instance_id, p_plan_number, p_rows, p_nulls, p_query_id
         ) THEN
@@ -36,12 +43,7 @@ BEGIN
     END IF;
     -- The update clears some of what is read here. The newest version of the row comes first when it
     -- is read backwards, as omd.heartbeat says.
-    v_topic_id := (
-        SELECT t.topic_id
-        FROM omd.instance_state(p_module_instance_id) AS i
-        INNER JOIN omd_lineage.topic AS t USING (module_id)
-    );
-    SELECT o.* INTO v_former
+    SELECT o.ctid AS place, o.waited_for, o.restatement_id INTO v_former
     FROM omd_lineage.offsets AS o
     WHERE o.topic_id BETWEEN v_topic_id AND v_topic_id
     ORDER BY o.topic_id DESC
@@ -60,12 +62,7 @@ BEGIN
         state = 'DONE',
         run = clock_timestamp(),
         waiting_since = clock_timestamp()
-    WHERE o.ctid = (
-            SELECT n.ctid FROM omd_lineage.offsets AS n
-            WHERE n.topic_id BETWEEN v_topic_id AND v_topic_id
-            ORDER BY n.topic_id DESC
-            LIMIT 1
-        )
+    WHERE o.ctid = v_former.place
         AND o.module_instance_id = p_module_instance_id
         AND o.plan_number = p_plan_number
         AND o.hostid <> ''
@@ -117,7 +114,7 @@ BEGIN
         WHERE r.restatement_id = v_step.restatement_id;
     END IF;
     -- A RELOAD has brought all that a recall took back of it.
-    IF v_step.processor = 'RELOAD' AND omd.is_awaited() THEN
+    IF v_step.processor = 'RELOAD' AND EXISTS (SELECT FROM omd.awaited()) THEN
         PERFORM omd.drop_windows(t.module_id)
         FROM omd_lineage.topic AS t
         WHERE t.topic_id = v_step.topic_id;

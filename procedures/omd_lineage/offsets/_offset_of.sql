@@ -25,4 +25,3 @@ $offset_of$;
 
 COMMENT ON FUNCTION omd_lineage._offset_of IS
 'Returns the offset of the topic p_topic_id, or no row. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd_lineage._offset_of TO omd_runner;

@@ -12,7 +12,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $awaits$
 BEGIN
-    IF NOT omd.is_awaited() THEN
+    IF NOT EXISTS (SELECT FROM omd.awaited()) THEN
         RETURN NULL;
     END IF;
     RETURN (SELECT a.waits_for FROM omd_lineage.awaiting_topics AS a WHERE a.topic_id = p_topic_id);

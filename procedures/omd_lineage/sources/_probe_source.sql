@@ -26,6 +26,7 @@ DECLARE
     v_source record;
     v_now timestamptz := clock_timestamp();
     v_safe record;
+    v_noted record;
     v_position omd_lineage.row_position;
     v_table_name text;
 BEGIN
@@ -69,22 +70,17 @@ BEGIN
         p_who := v_safe.p_who;
         p_newest_pos := v_safe.p_newest_pos;
         p_newest_id := v_safe.p_newest_id;
-        v_position := (p_pos, p_id);
         -- A writer that inserts nothing more leaves no note when it ends.
         IF p_who IS NOT NULL AND v_source.source_offset = 'TRIGGER' THEN
             PERFORM omd_lineage._leave_note(p_topic_id, FALSE);
         END IF;
-        PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
-        IF v_source.pos_column <> '' AND p_newest_pos IS NOT NULL THEN
-            p_waits_for := CASE
-                WHEN p_who IS NOT NULL THEN p_who || ' writes to it'
-                ELSE omd_lineage._why_not_whole(
-                    p_topic_id, v_table_name::regclass, v_source.pos_column, v_source.id_column,
-                    v_position
-                )
-            END;
-            p_is_whole := p_waits_for IS NULL;
-        END IF;
+        v_noted := omd_lineage._note_look(
+            p_topic_id, v_table_name::regclass, v_source.pos_column, v_source.id_column,
+            ROW(p_pos, p_id), p_newest_pos, p_who
+        );
+        p_waits_for := v_noted.p_waits_for;
+        p_is_whole := v_noted.p_is_whole;
+        p_is_moved := v_noted.p_is_moved;
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- A row carries the time at which it was written, so every row from before the oldest
         -- writer, or run, began is visible. A reader takes what lies before the position.
@@ -98,7 +94,7 @@ BEGIN
         v_position := (p_pos, p_id);
     END IF;
     IF v_position IS NOT NULL THEN
-        p_is_moved := omd_lineage._move_source(p_topic_id, v_position, 'PROBE', p_is_whole);
+        p_is_moved := omd_lineage._move_source(p_topic_id, v_position);
     END IF;
 END
 $probe_source$;

@@ -1,6 +1,6 @@
--- What step and a run of the Module have in common. A crash of the server could lose only a plan
--- whose rows are not committed either, so the commit of this transaction does not wait for the
--- disk; the next one, with the rows, does.
+-- What step and a run of the Module have in common. Where no run has begun, a crash of the server
+-- could lose only what the next step finds again, so the commit of this transaction does not wait
+-- for the disk. The ID of a run must outlive a crash, or it would be given a second time.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._begin_in_database(
     p_topic text,
@@ -27,19 +27,19 @@ DECLARE
     v_end_id bigint;
     v_status text;
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', TRUE);
     CALL omd_lineage.begin_step(
         p_topic, p_hostid, NULL, p_execution_context, 'POSTGRES', p_outcome, p_module_instance_id,
         v_indicator, v_array, p_reason, v_plan_number, v_start_pos, v_start_id, v_end_pos,
         v_end_id, p_detail, p_batch_instance_id, v_status
     );
-    p_executable := CASE
-        WHEN p_outcome = 'RUN'
-            THEN format(
-                'CALL omd_lineage._process_block(%L, %s, %s)',
-                p_topic, p_module_instance_id, v_plan_number
-            )
-    END;
+    IF p_outcome = 'RUN' THEN
+        p_executable := format(
+            'CALL omd_lineage._process_block(%L, %s, %s)',
+            p_topic, p_module_instance_id, v_plan_number
+        );
+    ELSIF p_outcome = 'NOJOBS' THEN
+        PERFORM set_config('synchronous_commit', 'off', TRUE);
+    END IF;
 END
 $begin_in_database$;
 

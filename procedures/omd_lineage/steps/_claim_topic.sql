@@ -28,6 +28,7 @@ SET jit = off
 AS $claim_topic$
 DECLARE
     v_topic record;
+    v_look record;
     v_offset omd_lineage.offsets;
     v_pending bigint[] := '{}'::bigint[];
     v_back omd_lineage.row_position;
@@ -41,14 +42,22 @@ BEGIN
     IF p_engine IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_engine'));
     END IF;
-    p_topic_id := omd_lineage._require_topic(p_topic);
+    -- Another spelling of its name is looked for only where this one is none.
     SELECT
-        t.processor, t.engine, t.inactive_indicator, t.module_id, m.module_code,
-        m.inactive_indicator AS module_inactive
+        t.topic_id, t.processor, t.engine, t.inactive_indicator, t.module_id, m.module_code,
+        m.inactive_indicator AS module_inactive,
+        EXISTS (
+            SELECT FROM omd_lineage.dependency AS d
+            WHERE d.topic_id = t.topic_id AND d.ordinal = 1 AND d.source_kind_code = 'FACTS'
+        ) AS reads_facts
     INTO v_topic
     FROM omd_lineage.topic AS t
     LEFT JOIN omd.module_target AS m USING (module_id)
-    WHERE t.topic_id = p_topic_id;
+    WHERE t.topic_id = coalesce(
+            (SELECT n.topic_id FROM omd_lineage.topic AS n WHERE n.topic = p_topic),
+            omd_lineage._require_topic(p_topic)
+        );
+    p_topic_id := v_topic.topic_id;
     IF v_topic.processor IS NULL OR v_topic.engine <> p_engine THEN
         PERFORM omd.raise_error(
             'OM208',
@@ -82,13 +91,23 @@ BEGIN
         p_outcome := 'SKIPPED';
         p_detail := 'inactive';
         RETURN;
-    ELSIF omd_lineage._is_closed(p_topic_id) THEN
+    ELSIF v_topic.reads_facts AND omd_lineage._is_closed(p_topic_id) THEN
         p_outcome := 'NOJOBS';
         p_detail := 'rows of its base table are being taken back';
         RETURN;
     END IF;
-    -- The look here saves most steps a call.
-    IF omd.is_awaited() THEN
+    -- These looks are cheap, and most steps need no more than one statement for all of them.
+    SELECT
+        EXISTS (SELECT FROM omd.awaited()) AS is_awaited,
+        EXISTS (SELECT FROM omd.open_module_instances(v_topic.module_id)) AS is_open,
+        EXISTS (
+            SELECT FROM omd.open_window AS w WHERE w.module_id = v_topic.module_id
+        ) AS is_returned,
+        EXISTS (
+            SELECT FROM omd_lineage.restatement AS r WHERE r.topic_id = p_topic_id
+        ) AS is_restated
+    INTO v_look;
+    IF v_look.is_awaited THEN
         p_detail := 'waits for ' || omd_lineage._awaits(p_topic_id);
         IF p_detail IS NOT NULL THEN
             p_outcome := 'NOJOBS';
@@ -99,6 +118,7 @@ BEGIN
     -- The topic was released by hand while its run executed, and that run can neither write nor
     -- commit any more.
     IF v_offset.module_instance_id IS NOT NULL AND v_offset.hostid = '' THEN
+        v_look.is_open := TRUE;
         BEGIN
             PERFORM omd.fail_module_instance(
                 v_offset.module_instance_id, 'the topic was released from this run', 'RELEASED'
@@ -113,9 +133,8 @@ BEGIN
     END IF;
 
     -- An administrator has set R on a step that succeeded: the offset goes back to the start of its
-    -- block, since the begin that follows undoes its rows. Or a range is to be taken again. The
-    -- first looks are cheap, and most steps need no more.
-    IF EXISTS (SELECT FROM omd.open_module_instances(v_topic.module_id)) THEN
+    -- block, since the begin that follows undoes its rows. Or a range is to be taken again.
+    IF v_look.is_open THEN
         v_pending := omd.pending_rollback(v_topic.module_id);
         SELECT i.start_value, i.start_id INTO v_back.pos, v_back.id
         FROM unnest(v_pending) AS p (id)
@@ -125,11 +144,7 @@ BEGIN
         LIMIT 1;
     END IF;
     -- What a recall took back comes before all else.
-    IF v_back.pos IS NULL
-        AND EXISTS (
-            SELECT FROM omd.open_window AS w WHERE w.module_id = v_topic.module_id
-        )
-    THEN
+    IF v_back.pos IS NULL AND v_look.is_returned THEN
         v_returned := omd_lineage._claim_return(p_topic_id);
         IF v_returned.p_is_returned THEN
             p_start_pos := v_returned.p_start_pos;
@@ -144,9 +159,7 @@ BEGIN
         -- The offset may have gone back.
         SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id;
     END IF;
-    IF v_back.pos IS NULL
-        AND EXISTS (SELECT FROM omd_lineage.restatement AS r WHERE r.topic_id = p_topic_id)
-    THEN
+    IF v_back.pos IS NULL AND v_look.is_restated THEN
         v_restated := omd_lineage._claim_restatement(p_topic_id);
         IF v_restated.p_goes_back THEN
             v_back := ROW(v_restated.p_start_pos, v_restated.p_start_id);

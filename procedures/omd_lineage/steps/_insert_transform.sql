@@ -45,32 +45,31 @@ BEGIN
         WHEN v_table IS NULL THEN format('there is no table %s', p_table_code)
     END;
     IF v_problem IS NULL THEN
-        v_checks := omd_lineage._checks_of(v_view, v_table);
         SELECT
-            min(format('%s has no column "%s"', p_table_code, c.missing))
-            FILTER (WHERE c.missing IS NOT NULL),
-            string_agg(quote_ident(c.name), ', ' ORDER BY c.n),
-            string_agg(c.value, ', ' ORDER BY c.n),
+            min(format('%s has no column "%s"', p_table_code, c.name))
+            FILTER (WHERE c.is_missing AND NOT c.is_check),
+            coalesce(array_agg(c.name::text ORDER BY c.n) FILTER (WHERE c.is_check), '{}'),
+            string_agg(quote_ident(c.name), ', ' ORDER BY c.n) FILTER (WHERE NOT c.is_check),
+            string_agg(c.value, ', ' ORDER BY c.n) FILTER (WHERE NOT c.is_check),
             string_agg(
                 format('%L, nullif(count(*) FILTER (WHERE n.%I IS NULL), 0)', c.name, c.name),
                 ', ' ORDER BY c.n
             ) FILTER (WHERE c.is_nullable)
-        INTO v_problem, v_columns, v_values, v_nullable
+        INTO v_problem, v_checks, v_columns, v_values, v_nullable
         FROM (
             SELECT
-                d.attname AS name,
-                d.attnum AS n,
+                coalesce(d.attname, v.attname) AS name,
+                coalesce(d.attnum, v.attnum) AS n,
                 s.value IS NULL AND v.attname IS NOT NULL AND NOT d.attnotnull AS is_nullable,
-                CASE
-                    WHEN d.attname IS NULL AND v.attname <> ALL(v_checks) THEN v.attname
-                END AS missing,
+                d.attname IS NULL AS is_missing,
+                d.attname IS NULL AND omd_lineage._is_check(v.attname, v.atttypid) AS is_check,
                 coalesce(s.value, 'v.' || quote_ident(v.attname)) AS value
             FROM (
                 SELECT a.attname, a.attnum, a.attnotnull FROM pg_attribute AS a
                 WHERE a.attrelid = v_table AND a.attnum > 0 AND NOT a.attisdropped
             ) AS d
             FULL JOIN (
-                SELECT a.attname FROM pg_attribute AS a
+                SELECT a.attname, a.attnum, a.atttypid FROM pg_attribute AS a
                 WHERE a.attrelid = v_view AND a.attnum > 0 AND NOT a.attisdropped
             ) AS v ON d.attname = v.attname
             LEFT JOIN (
@@ -80,7 +79,7 @@ BEGIN
                 ('omd_record_source', '$2')
             ) AS s (name, value) ON d.attname = s.name
         ) AS c
-        WHERE c.value IS NOT NULL AND c.name <> ALL(v_checks);
+        WHERE c.value IS NOT NULL;
     END IF;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
@@ -99,13 +98,15 @@ BEGIN
         p_nulls := '{}';
         RETURN;
     END IF;
-    v_failing := (
-        SELECT
-            string_agg(
-                format('%1$L, nullif(count(*) FILTER (WHERE NOT s.%1$I), 0)', c.name), ', '
-            )
-        FROM unnest(v_checks) AS c (name)
-    );
+    IF v_checks <> '{}' THEN
+        v_failing := (
+            SELECT
+                string_agg(
+                    format('%1$L, nullif(count(*) FILTER (WHERE NOT s.%1$I), 0)', c.name), ', '
+                )
+            FROM unnest(v_checks) AS c (name)
+        );
+    END IF;
     v_statement := format(
         'WITH %sn AS (%s RETURNING %s) SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)%s)'
         ' FROM n',

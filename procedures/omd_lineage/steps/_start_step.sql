@@ -31,6 +31,8 @@ AS $start_step$
 DECLARE
     v_plan_number bigint;
     v_module_id integer;
+    v_reads_facts boolean;
+    v_reads_lake boolean;
 BEGIN
     UPDATE omd_lineage.offsets AS o SET
         next = ROW(p_end_pos, p_end_id),
@@ -55,14 +57,29 @@ BEGIN
             LIMIT 1
         )
         AND t.topic_id = p_topic_id
-    RETURNING o.plan_number, t.module_id INTO v_plan_number, v_module_id;
+    -- Most topics read neither, and need no further look.
+    RETURNING
+        o.plan_number,
+        t.module_id,
+        EXISTS (
+            SELECT FROM omd_lineage.dependency AS d
+            WHERE d.topic_id = p_topic_id AND d.ordinal = 1 AND d.source_kind_code = 'FACTS'
+        ),
+        EXISTS (
+            SELECT FROM omd_lineage.dependency AS d
+            INNER JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id
+            WHERE d.topic_id = p_topic_id AND d.ordinal = 1 AND s.source_offset = 'LAKE'
+        )
+    INTO v_plan_number, v_module_id, v_reads_facts, v_reads_lake;
     PERFORM omd.record_load_window(
         p_module_instance_id, v_module_id, p_start_pos, p_start_id, p_end_pos, p_end_id,
-        omd_lineage._block_source(p_topic_id)
+        CASE WHEN v_reads_facts THEN omd_lineage._block_source(p_topic_id) END
     );
-    PERFORM omd_lineage._record_runs(
-        p_topic_id, p_module_instance_id, p_start_pos, p_start_id, p_end_pos, p_end_id
-    );
+    IF v_reads_lake THEN
+        PERFORM omd_lineage._record_runs(
+            p_topic_id, p_module_instance_id, p_start_pos, p_start_id, p_end_pos, p_end_id
+        );
+    END IF;
     RETURN v_plan_number;
 END
 $start_step$;

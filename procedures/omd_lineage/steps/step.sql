@@ -26,21 +26,24 @@ BEGIN
     );
     COMMIT;
     IF p_outcome OPERATOR(pg_catalog.=) 'RUN' THEN
-        CALL omd.finish_run(
-            'TOPIC', p_module_instance_id, v_executable, p_execution_status_code, p_detail,
-            v_is_more, v_is_cancelled
+        -- As omd.finish_run does for every kind: the room knows what the routines of its own are.
+        CALL omd.execute_module(
+            p_module_instance_id, v_executable, p_execution_status_code, v_is_cancelled, TRUE
         );
         IF p_execution_status_code OPERATOR(pg_catalog.=) 'S' THEN
             p_outcome := 'DONE';
             p_rows := omd_lineage._rows_of_step(p_module_instance_id);
             RETURN;
         END IF;
+        CALL omd_lineage.end_run(p_module_instance_id, p_execution_status_code, v_is_more);
+        COMMIT;
         IF p_execution_status_code OPERATOR(pg_catalog.=) 'A' THEN
             p_outcome := 'ABORTED';
             p_detail := 'what it was to read is being taken back; the next step plans its block anew';
             RETURN;
         END IF;
         p_outcome := 'ERROR';
+        p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     ELSE
         p_execution_status_code := omd_lineage._status_of_step(p_outcome);
         v_is_cancelled := p_outcome OPERATOR(pg_catalog.=) 'ERROR'

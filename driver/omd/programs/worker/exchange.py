@@ -179,6 +179,7 @@ def _sorted_out(ended: list[Ended]) -> tuple[list[dict[str, Any]], list[dict[str
 
 def _result(claim: Claim, ending: Ending) -> dict[str, Any]:
     result: dict[str, Any] = {
+        "family_code": claim.family_code,
         "task_id": claim.task_id,
         "claim_token": claim.claim_token,
         "outcome": ending.outcome,

@@ -181,9 +181,10 @@ class DispatchCalls(Calls):
 
         Args:
             results: an array of {"task_id", "claim_token", "outcome", "error", "error_code",
-                "error_class"}; outcome: S succeeded, F failed, A later, C skipped, null: that
-                of the instance which the task has begun; error_code: an SQLSTATE; error_class:
-                the first word of error, where everybody may see it.
+                "error_class", "family_code"}; outcome: S succeeded, F failed, A later, C
+                skipped, null: that of the instance which the task has begun; error_code: an
+                SQLSTATE; error_class: the first word of error, where everybody may see it;
+                family_code may stand in the first one: that family is looked at first.
 
         Raises:
             MissingArgument: OM005.

@@ -2,22 +2,21 @@
 -- queries are planned. The newest version of an offset comes first when it is read backwards, as
 -- omd.heartbeat says.
 
-CREATE OR REPLACE FUNCTION omd_lineage._limits_of_block(
+CREATE OR REPLACE FUNCTION omd_lineage._what_limits(
     p_topic_id integer
 )
-RETURNS SETOF omd_lineage.block_limits
+RETURNS omd_lineage.block_limits
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
-ROWS 1
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off
-AS $limits_of_block$
-#variable_conflict use_column
+AS $what_limits$
+DECLARE
+    v_limits omd_lineage.block_limits;
 BEGIN
-    RETURN QUERY
     SELECT
         t.topic_id, t.processor, t.maxstep, o.last, o.quiet_start,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL,
@@ -34,18 +33,23 @@ BEGIN
         lag.base_pos,
         o.is_whole,
         b.source_kind_code IS NULL
-        AND omd_lineage._reads_wholly(t.topic_id)
+        AND (
+            (t.pos_column IS NULL AND t.id_column IS NULL)
+            OR omd_lineage._reads_wholly(t.topic_id)
+        )
         AND coalesce(
             omd_lineage._is_whole_upto(
                 omd_lineage._horizon(
                     CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay,
                     t.max_wait, o.waiting_since
                 ),
-                CASE WHEN lag.is_complete THEN lag.least_pos END, coalesce(lag.least_pos < lag.open_pos, TRUE),
+                CASE WHEN lag.is_complete THEN lag.least_pos END,
+                coalesce(lag.least_pos < lag.open_pos, TRUE),
                 lag.base_pos, lag.base_is_whole
             ),
             FALSE
         )
+    INTO v_limits
     FROM omd_lineage.topic AS t
     CROSS JOIN (
         SELECT n.topic_id, n.last, n.quiet_start, n.waiting_since, n.is_whole
@@ -72,10 +76,11 @@ BEGIN
         WHERE d.topic_id = t.topic_id
     ) AS lag
     WHERE t.topic_id = p_topic_id;
+    RETURN v_limits;
 END
-$limits_of_block$;
+$what_limits$;
 
-COMMENT ON FUNCTION omd_lineage._limits_of_block IS
+COMMENT ON FUNCTION omd_lineage._what_limits IS
 'Returns what limits the next block of the topic p_topic_id: where its offset stands, what it '
 'reads and how far that has come; no row when there is no such topic. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd_lineage._limits_of_block TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd_lineage._what_limits TO omd_runner, omd_admin;
