@@ -15,7 +15,7 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $finish_run$
 DECLARE
-    v_kind CONSTANT record := omd._routines_of_kind(p_module_kind_code);
+    v_kind CONSTANT pg_catalog.record := omd._routines_of_kind(p_module_kind_code);
 BEGIN
     CALL omd.execute_module(
         p_module_instance_id, p_executable, p_execution_status_code, p_is_cancelled,
