@@ -124,6 +124,9 @@ EMPTY = """
         LOOP
             EXECUTE format('DROP SCHEMA %I CASCADE', v_name);
         END LOOP;
+        FOR v_name IN SELECT pubname FROM pg_publication LOOP
+            EXECUTE format('DROP PUBLICATION %I', v_name);
+        END LOOP;
         CREATE SCHEMA dwh;
     END
     $$;

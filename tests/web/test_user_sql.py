@@ -69,7 +69,6 @@ OF_OMD = {
     "omd.base_tables",
     "omd.block_stands",
     "omd.block_upto",
-    "omd.finish_run",
     "omd.next_position",
     "omd.plan_block",
     "omd.readable_until",
