@@ -21,8 +21,6 @@ def pinned(conn: psycopg.Connection[Any]) -> Iterator[None]:
     """
     with conn.transaction():
         conn.execute("SET LOCAL search_path = pg_catalog, pg_temp")
-        # That something is not there to be dropped is nobody's concern.
-        conn.execute("SET LOCAL client_min_messages = warning")
         yield
 
 

@@ -115,7 +115,6 @@ def script_of(
             yield f"-- {transaction.phase}: one transaction"
             yield "BEGIN;"
             yield "SET LOCAL search_path = pg_catalog, pg_temp;"
-            yield "SET LOCAL client_min_messages = warning;"
         else:
             yield f"-- {transaction.phase}: each statement by itself"
             yield "SET search_path = pg_catalog, pg_temp;"

@@ -147,7 +147,10 @@ def _phase(entry: Entry) -> Iterator[Transaction]:
         if entry.locks:
             text = f"LOCK TABLE {entry.locks} IN ACCESS EXCLUSIVE MODE"
             locks.append(Statement(text, entry.path, locks=entry.locks))
-        yield Transaction(phase, [as_owner, *locks, _file(entry), *done[1:]], mode, step=entry.name)
+        # That something is not there to be dropped is nobody's concern.
+        quiet = Statement("SET LOCAL client_min_messages = warning", entry.path)
+        statements = [as_owner, quiet, *locks, _file(entry), *done[1:]]
+        yield Transaction(phase, statements, mode, step=entry.name)
         return
     yield Transaction(phase, [_file(entry)], mode, is_tried=False, step=entry.name)
     yield Transaction(phase, done, step=entry.name)
