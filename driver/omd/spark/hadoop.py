@@ -53,12 +53,6 @@ class Folder:
         """Return whether there is a file or folder of this name."""
         return bool(self._system.exists(self._path(name)))
 
-    def names(self) -> list[str]:
-        """Return the names in the folder itself."""
-        if not self._system.exists(self._root):
-            return []
-        return sorted(status.getPath().getName() for status in self._system.listStatus(self._root))
-
     def status(self, name: str) -> Any:
         """Return what Hadoop says of a file or folder, a FileStatus of the JVM."""
         return self._system.getFileStatus(self._path(name))
@@ -67,34 +61,10 @@ class Folder:
         """Return what Hadoop says of each entry of a folder."""
         return list(self._system.listStatus(self._path(name) if name else self._root))
 
-    def files(self, name: str) -> dict[str, int]:
-        """Return the files below a folder and their bytes, but for hidden ones."""
-        sizes = {}
-        start = len(self._system.getFileStatus(self._root).getPath().toString()) + 1
-        entries = self._system.listFiles(self._path(name), True)
-        while entries.hasNext():
-            entry = entries.next()
-            path = str(entry.getPath().toString())[start:]
-            if not path.rpartition("/")[2].startswith(("_", ".")):
-                sizes[path] = int(entry.getLen())
-        return dict(sorted(sizes.items()))
-
-    def remove(self, name: str) -> None:
-        """Remove a file or a folder with all that is in it, if it is there."""
-        self._system.delete(self._path(name), True)
-
     def move(self, name: str, to: str) -> bool:
         """Rename a file or folder; return whether it was done."""
         self._system.mkdirs(self._path(to).getParent())
         return bool(self._system.rename(self._path(name), self._path(to)))
-
-    def write(self, name: str, content: str) -> None:
-        """Write a file, in place of what is there."""
-        stream = self._system.create(self._path(name), True)
-        try:
-            stream.write(bytearray(content.encode()))
-        finally:
-            stream.close()
 
     def read(self, name: str) -> str:
         """Return the content of a file."""
