@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from facts.store import Store, entity
-from support.alone import OMD, environment
+from support.alone import environment
 from support.environments import Environment
 
 Alone = Callable[[str], Environment]
@@ -93,11 +93,11 @@ def test_embedded_alone_starts_a_server_and_installs(alone: Alone, tmp_path: Pat
     home = alone("embedded")
     place = {"OMD_HOME": str(tmp_path / "server")}
     try:
-        home.run("python", "-c", OMD, "embedded", "start", env=place, timeout=300)
-        told = home.run("python", "-c", OMD, "install", env=place, timeout=300)
+        home.run("omd", "embedded", "start", env=place, timeout=300)
+        told = home.run("omd", "install", env=place, timeout=300)
         assert "Installed omd" in told.stderr
     finally:
-        home.run("python", "-c", OMD, "embedded", "stop", env=place, timeout=300)
+        home.run("omd", "embedded", "stop", env=place, timeout=300)
 
 
 def test_decision_alone_evaluates_a_model(alone: Alone, dsn: str) -> None:
@@ -121,7 +121,7 @@ print(_model(model)('{"amount": 21}', False)["result"])
 
 def test_web_alone_serves_the_page(alone: Alone, dsn: str) -> None:
     home = alone("web")
-    page = home.start("python", "-c", OMD, "web", "--port", "0", env={"OMD_DSN": dsn})
+    page = home.start("omd", "web", "--port", "0", env={"OMD_DSN": dsn})
     try:
         assert page.stdout is not None
         assert "http://127.0.0.1:" in page.stdout.readline()
@@ -139,7 +139,7 @@ def test_openlineage_alone_sends(alone: Alone, dsn: str, conn: Any, tmp_path: Pa
         f"transport:\n  type: file\n  log_file_path: {tmp_path / 'events.jsonl'}\n  append: true\n"
     )
     alone("openlineage").run(
-        "python", "-c", OMD, "send", "--openlineage", "--until-quiet",
+        "omd", "send", "--openlineage", "--until-quiet",
         env={"OMD_DSN": dsn, "OPENLINEAGE_CONFIG": str(tmp_path / "ol.yaml")},
     )  # fmt: skip
     events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
@@ -149,14 +149,12 @@ def test_openlineage_alone_sends(alone: Alone, dsn: str, conn: Any, tmp_path: Pa
 @pytest.mark.spark
 def test_flights_alone_plays_the_first_demo(alone: Alone, dsn: str) -> None:
     told = alone("flights").run(
-        "python", "-c", OMD, "demo", "--quick",
+        "omd", "demo", "--quick",
         env={"OMD_DSN": dsn, "SPARK_LOCAL_IP": "127.0.0.1"}, timeout=600,
     )  # fmt: skip
     assert told.stdout
 
 
 def test_demo_alone_plays_the_one_of_doors(alone: Alone, dsn: str) -> None:
-    told = alone("demo").run(
-        "python", "-c", OMD, "demo", "doors", env={"OMD_DSN": dsn}, timeout=600
-    )
+    told = alone("demo").run("omd", "demo", "doors", env={"OMD_DSN": dsn}, timeout=600)
     assert told.stdout

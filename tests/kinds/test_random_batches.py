@@ -23,6 +23,9 @@ TREES = ("by_sql", "by_driver")
 FAIL = "SELECT 1 / 0"
 LOAD = "INSERT INTO app.made VALUES (1, current_setting('omd.module_instance_id')::bigint)"
 
+# Rows of a run that failed wait for their rollback.
+IN_USE = omd.errors.lookup("OM111")
+
 
 class Twins:
     """Two trees of Batches with Modules that are alike.
@@ -138,9 +141,7 @@ class Twins:
                 )
                 if kind == "SQL":
                     place = "SPARK" if breaks else "POSTGRES"
-                    with suppress(
-                        omd.errors.lookup("OM111")
-                    ):  # rows of a run that failed wait for their rollback
+                    with suppress(IN_USE):
                         platform.call("omd.register_module", module_code=code, platform_code=place)
             elif 0.55 <= what < 0.65:
                 platform.call("omd.register_module", module_code=code, inactive_indicator=is_on)

@@ -20,7 +20,11 @@ from packaging.requirements import Requirement
 from support.environments import ROOT, Environment
 
 OURS = "pgomd"
-OMD = "import sys; from omd.programs.cli.main import main; sys.argv[0] = 'omd'; main()"
+PROGRAM = """\
+#!{python}
+from omd.programs.cli.main import main
+main()
+"""
 
 
 def environment(extra: str, folder: Path) -> Environment:
@@ -48,7 +52,7 @@ def environment(extra: str, folder: Path) -> Environment:
     (packages / "omd.pth").write_text(f"{ROOT / 'driver'}\n")
     (packages / f"{OURS}.dist-info").symlink_to(_folder(found[OURS]))
     program = folder / "venv/bin/omd"
-    program.write_text(f"#!{folder / 'venv/bin/python'}\n{OMD}\n", encoding="utf-8")
+    program.write_text(PROGRAM.format(python=folder / "venv/bin/python"), encoding="utf-8")
     program.chmod(0o755)
     return Environment(folder / "venv", folder)
 
