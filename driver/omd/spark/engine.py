@@ -41,11 +41,7 @@ class SparkEngine(Engine):
         application = session.conf.get("spark.app.id", None)
         return context if application is None else {**context, "application_id": application}
 
-    def attach(self, session: SparkSession, tag: str) -> None:
-        """Tag the jobs that this thread starts."""
-        from omd.spark.sessions import tag_jobs
-
-        tag_jobs(session, tag)
+    attach = forwarded("omd.spark.sessions.tag_jobs")
 
     def hand_on(self, session: SparkSession, parent: Callable[[], str | None]) -> None:
         """Set the parent for the listener of OpenLineage, where the session has it."""
@@ -57,11 +53,7 @@ class SparkEngine(Engine):
         for key, value in (("JobNamespace", namespace), ("JobName", name), ("RunId", run_id)):
             session.conf.set(f"spark.openlineage.parent{key}", value)
 
-    def cancel(self, session: SparkSession, tag: str) -> None:
-        """Cancel the jobs with this tag."""
-        from omd.spark.sessions import cancel_jobs
-
-        cancel_jobs(session, tag)
+    cancel = forwarded("omd.spark.sessions.cancel_jobs")
 
     def release(self, session: SparkSession, tag: str) -> None:
         """Stop tagging the jobs of this thread."""
@@ -72,11 +64,7 @@ class SparkEngine(Engine):
         except Exception as error:  # noqa: BLE001 - the session may be gone
             _log.debug("the tag %s was not removed: %s", tag, error)
 
-    def interrupted(self, session: SparkSession) -> None:
-        """Forget what this thread waited for when a signal came."""
-        from omd.spark.sessions import forget_answer
-
-        forget_answer(session)
+    interrupted = forwarded("omd.spark.sessions.forget_answer")
 
     def session(
         self, master: str | None = None, *, is_brief: bool = False, quiet: bool = False
