@@ -48,7 +48,7 @@ def test_a_plan_is_shown_and_executed(
         ("UNDO", run_of["b"]),
         ("UNDO", run_of["a"]),
     ]
-    assert "6 rows went, 0 came back" in done.stderr
+    assert "Rows that went: 6; came back: 0" in done.stderr
     assert recalls.standing() == []
     again = command("execute", recall)
     assert (again.returncode, "OM193" in again.stderr) == (1, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -315,6 +316,19 @@ def test_the_help_is_the_comment(call: Command) -> None:
     assert "--force [true|false]" in told
     assert "--batch-instance-id" not in told, "it is only answered"
     assert "--parent-batch-instance-id BIGINT" in told
+
+
+def test_the_help_names_parameters_as_options(call: Command, link: Link) -> None:
+    told = " ".join(call("omd_lineage.restate", "--help").stdout.split())
+    assert "--from" in told, told
+    assert "p_from" not in told, told
+    for name in catalogue.routines(link):
+        found = catalogue.signature(link, name)
+        assert found is not None
+        helps = " ".join(option.help or "" for option in _options(found))  # type: ignore[attr-defined]
+        names = {parameter.name for parameter in found.parameters}
+        shown = names.intersection(re.findall(r"\bp_\w+", helps))
+        assert not shown, name
 
 
 @pytest.fixture

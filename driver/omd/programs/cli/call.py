@@ -98,7 +98,7 @@ class Call(click.Command):
         for paragraph in _parts(signature.comment)[0]:
             formatter.write_paragraph()
             with formatter.indentation():
-                formatter.write_text(paragraph)
+                formatter.write_text(_with_options(paragraph, signature))
 
 
 def _named(args: Sequence[str]) -> tuple[str | None, str | None]:
@@ -181,6 +181,12 @@ def _parts(comment: str) -> tuple[list[str], dict[str, str]]:
     return [" ".join(prose), *paragraphs], parameters
 
 
+def _with_options(text: str, routine: Signature) -> str:
+    """Return a text that names what a routine takes as options, and what it answers as columns."""
+    names = {p.name: f"--{_dashed(p.short)}" if p.takes else p.short for p in routine.parameters}
+    return re.sub(r"\bp_\w+", lambda match: names.get(match[0], match[0]), text)
+
+
 def _options(routine: Signature) -> list[click.Parameter]:
     """Return the options of a call: one for each parameter, and one more that says NULL."""
     _, texts = _parts(routine.comment)
@@ -191,7 +197,7 @@ def _options(routine: Signature) -> list[click.Parameter]:
         option = f"--{_dashed(parameter.short)}"
         is_array = parameter.shown.endswith("[]")
         is_truth = parameter.shown == "boolean"
-        about = texts.get(parameter.name, "")
+        about = _with_options(texts.get(parameter.name, ""), routine)
         about = f"{about[:1].upper()}{about[1:]}"
         if is_array:
             about = f"{about} It may be repeated; one empty text is an empty list.".strip()

@@ -155,7 +155,8 @@ def _target(control: Control, text: str, since: datetime | None) -> dict[str, An
 
 def _tell(recall_id: int, rows_gone: int, rows_returned: int) -> None:
     click.echo(
-        f"Recall {recall_id} is executed: {rows_gone:,} rows went, {rows_returned:,} came back.",
+        f"Recall {recall_id} is executed. Rows that went: {rows_gone:,};"
+        f" came back: {rows_returned:,}.",
         err=True,
     )
 
