@@ -150,6 +150,9 @@ def test_a_database_that_needs_an_installation_is_told(doctor, dsn):
         conn.execute(
             "UPDATE omd.installed_file SET checksum = repeat('0', 64) WHERE path ~ '^sql/views'"
         )
+        # What a check asks for is not there in the older one: that check alone has no answer.
+        conn.execute("ALTER FUNCTION omd.find_left_rows() RENAME TO find_left_rows_anew")
+        conn.execute("ALTER VIEW omd_report.history RENAME COLUMN keep TO keep_anew")
     mend = "omd install --plan, then: omd install"
     [found] = doctor("installation", dsn, 5)
     assert (found["verdict"], found["mend"]) == ("bad", mend)

@@ -276,6 +276,8 @@ def _findings(
     except (
         psycopg.errors.InsufficientPrivilege,
         psycopg.errors.UndefinedTable,
+        psycopg.errors.UndefinedColumn,
+        psycopg.errors.UndefinedFunction,
         psycopg.errors.ReadOnlySqlTransaction,
     ):
         return
