@@ -33,8 +33,8 @@ PAGES = [
 ]
 SQL = [p for folder in ("procedures", "sql") for p in (ROOT / folder).rglob("*.sql")]
 PYTHON = list((ROOT / "driver" / "omd").rglob("*.py"))
-# What is in the code of a page: a block, or a piece between backticks.
-CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+# What is in the code of a page: a block, or a piece between backticks, which may end a line later.
+CODE = re.compile(r"^```.*?^```|`(?:[^`\n]|\n(?!\n))+`", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(
     r"(?:^|(?<=[\s`$('\"]))omd ((?:-[\w-]+ )*[a-z][a-z-]*)(?!\w)((?: +(?!\"?\$\()[^\s`|;<>#)]+)*)"
 )
@@ -90,7 +90,9 @@ def of_page(page: Path) -> Iterator[str]:
         yield from typed(text, strictly=False)
         return
     for code in CODE.findall(text):
-        yield from typed(code, strictly=not code.startswith("```python"))
+        is_block = code.startswith("```")
+        text_of = code if is_block else code.replace("\n", " ")
+        yield from typed(text_of, strictly=not code.startswith("```python"))
     yield from typed(CODE.sub("", text), strictly=False)
 
 
