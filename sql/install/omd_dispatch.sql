@@ -41,6 +41,15 @@
 \ir ../../migrations/V200__error_classes.sql
 \endif
 
+\set checksum '437d20bbf70ba82194cdbc01dee127ef719c83813de6b7f06a8128588f7762d1'
+\set phase 'expand'
+\set locks 'omd_dispatch.task_suspension'
+\set migration 'V246__marks_in_parts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V246__marks_in_parts.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
@@ -111,6 +120,7 @@
 \ir ../../procedures/omd_dispatch/migration/_require_new_model.sql
 \ir ../../procedures/omd_dispatch/suspensions/_suspension_holds.sql
 \ir ../../procedures/omd_dispatch/suspensions/_matching_suspension.sql
+\ir ../../procedures/omd_dispatch/suspensions/_held_sql.sql
 \ir ../../procedures/omd_dispatch/suspensions/suspended_modules.sql
 \ir ../../procedures/omd_dispatch/criteria/_require_criteria.sql
 \ir ../../procedures/omd_dispatch/criteria/_raise_invalid_criterion.sql

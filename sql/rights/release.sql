@@ -926,6 +926,7 @@ ROUTINE omd_dispatch._give_up_runs(jsonb)
 ROUTINE omd_dispatch._has_partition(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._has_task(text,bigint)
 ROUTINE omd_dispatch._hear_server(text)
+ROUTINE omd_dispatch._held_sql(text,bigint)
 ROUTINE omd_dispatch._hold_backend(text)
 ROUTINE omd_dispatch._hold_model(text)
 ROUTINE omd_dispatch._image_difference(jsonb,jsonb)

@@ -42,10 +42,10 @@ CREATE_WHAT_FILES_SAY = {"omd.put_trigger", "omd.put_view"}
 
 # These work with the rights of the owner on tables whose names are known only at run time: those of
 # the families. The text is format() over what _data_table, _model_table, _job_table, _criteria_sql,
-# _create_sql, _claim_routine and _partition_sql return, which quote registered codes, or over codes
-# as %I and values as %L; it never is an argument, and never contains one. In delivery they are
-# those of the interfaces, by the codes of the registry; a check of a model is written anew by its
-# parser.
+# _create_sql, _claim_routine, _held_sql and _partition_sql return, which quote registered codes, or
+# over codes as %I and values as %L; it never is an argument, and never contains one. In delivery
+# they are those of the interfaces, by the codes of the registry; a check of a model is written anew
+# by its parser.
 OVER_GENERATED_TABLES = {
     "omd.base_tables",
     "omd.block_routine",

@@ -94,7 +94,7 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
             "omd_dispatch._make_model_lock": 1,
             "omd_dispatch._set_rights": 2,
             "omd_dispatch._make_task_table": 3,
-            "omd_dispatch._mark_suspended": 2,
+            "omd_dispatch._mark_suspended": 1,
             "omd_dispatch._mirror_task": 2,
             "omd_dispatch._move_pending": 1,
             "omd_dispatch._name_indexes": 1,

@@ -18,6 +18,8 @@ PARALLEL SAFE
 SECURITY DEFINER
 ROWS 50
 SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+SET timezone = 'UTC'
 SET enable_seqscan = off
 SET jit = off
 AS $queue$
@@ -34,37 +36,38 @@ BEGIN
                 t.task_type,
                 t.lane,
                 count(*) FILTER (
-                    WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
+                    WHERE t.status = 'PENDING' AND NOT t.is_held
                         AND t.execution_time <= statement_timestamp()
                 ),
                 count(*) FILTER (
-                    WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
+                    WHERE t.status = 'PENDING' AND NOT t.is_held
                         AND t.execution_time > statement_timestamp()
                 ),
-                count(*) FILTER (WHERE t.suspension_id IS NOT NULL),
+                count(*) FILTER (WHERE t.is_held),
                 count(*) FILTER (WHERE t.status = 'CLAIMED'),
                 count(*) FILTER (WHERE t.status = 'DEAD'),
                 min(t.execution_time) FILTER (
-                    WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
+                    WHERE t.status = 'PENDING' AND NOT t.is_held
                         AND t.execution_time <= statement_timestamp()
                 )
             FROM (
-                SELECT p.task_type, p.lane, p.status, p.suspension_id, p.execution_time
-                FROM %1$s AS p WHERE p.status = 'PENDING' AND p.suspension_id IS NULL
+                SELECT t.task_type, t.lane, t.status, %2$s AS is_held, t.execution_time
+                FROM %1$s AS t WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
                 UNION ALL
-                SELECT s.task_type, s.lane, s.status, s.suspension_id, s.execution_time
-                FROM %1$s AS s WHERE s.suspension_id IS NOT NULL
+                SELECT t.task_type, t.lane, t.status, %2$s, t.execution_time
+                FROM %1$s AS t WHERE t.suspension_id IS NOT NULL
                 UNION ALL
-                SELECT c.task_type, c.lane, c.status, c.suspension_id, c.execution_time
-                FROM %1$s AS c WHERE c.status = 'CLAIMED'
+                SELECT t.task_type, t.lane, t.status, FALSE, t.execution_time
+                FROM %1$s AS t WHERE t.status = 'CLAIMED'
                 UNION ALL
-                SELECT d.task_type, d.lane, d.status, d.suspension_id, d.execution_time
-                FROM %1$s AS d WHERE d.status = 'DEAD'
+                SELECT t.task_type, t.lane, t.status, FALSE, t.execution_time
+                FROM %1$s AS t WHERE t.status = 'DEAD'
             ) AS t
             GROUP BY t.task_type, t.lane
             ORDER BY t.task_type, t.lane
             $sql$,
-            omd_dispatch._model_table(v_family_code)
+            omd_dispatch._model_table(v_family_code),
+            omd_dispatch._held_sql(v_family_code)
         ) USING v_family_code;
     END LOOP;
 END

@@ -14,6 +14,8 @@ PARALLEL SAFE
 SECURITY DEFINER
 ROWS 20
 SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+SET timezone = 'UTC'
 SET enable_seqscan = off
 SET jit = off
 AS $unserved_types$
@@ -38,18 +40,20 @@ BEGIN
             $sql$
             SELECT $1, t.task_type, d.deliver_id, min(t.execution_time)
             FROM (
-                SELECT s.task_type, s.execution_time
-                FROM %s AS s
-                WHERE s.status = 'PENDING'
-                    AND s.suspension_id IS NULL
-                    AND s.task_type = ANY ($2)
-                    AND s.execution_time <= statement_timestamp()
+                SELECT t.task_type, t.execution_time, %s AS is_held
+                FROM %s AS t
+                WHERE t.status = 'PENDING'
+                    AND t.suspension_id IS NULL
+                    AND t.task_type = ANY ($2)
+                    AND t.execution_time <= statement_timestamp()
                 LIMIT $3
             ) AS t
             INNER JOIN omd_dispatch.task_conf_type_desc AS d
                 ON d.family_code = $1 AND d.task_type = t.task_type
+            WHERE NOT t.is_held
             GROUP BY t.task_type, d.deliver_id
             $sql$,
+            omd_dispatch._held_sql(v_family.family_code),
             omd_dispatch._model_table(v_family.family_code)
         ) USING v_family.family_code, v_family.task_types, v_most;
     END LOOP;

@@ -39,7 +39,7 @@ SET timezone = 'UTC'
 AS $explain_task$
 DECLARE
     v_type omd_dispatch.task_conf_type_desc;
-    v_held bigint;
+    v_mark bigint;
     v_running bigint;
 BEGIN
     family_code := omd_dispatch._family_of_task(p_task_id);
@@ -72,10 +72,8 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    v_held := coalesce(
-        suspension_id,
-        omd_dispatch._matching_suspension(family_code, task_type, criteria)
-    );
+    v_mark := suspension_id;
+    suspension_id := omd_dispatch._matching_suspension(family_code, task_type, criteria);
     IF v_type.max_running IS NOT NULL THEN
         EXECUTE format(
             'SELECT count(*) FROM %s WHERE status = ''CLAIMED'' AND lane = $1',
@@ -84,9 +82,11 @@ BEGIN
         INTO v_running
         USING lane;
     END IF;
-    IF v_held IS NOT NULL THEN
+    IF suspension_id IS NOT NULL THEN
         reason := 'SUSPENDED';
-        detail := format('suspension %s holds it: CALL omd_dispatch.resume(%s);', v_held, v_held);
+        detail := format(
+            'suspension %s holds it: CALL omd_dispatch.resume(%s);', suspension_id, suspension_id
+        );
     ELSIF execution_time > clock_timestamp() THEN
         reason := 'NOT_DUE';
         detail := concat_ws(
@@ -107,7 +107,11 @@ BEGIN
         );
     ELSE
         reason := 'DUE';
-        detail := format('it waits in lane %s since %s', lane, execution_time);
+        detail := concat_ws(
+            '; ',
+            format('it waits in lane %s since %s', lane, execution_time),
+            'a round of maintain takes the mark of suspension ' || v_mark || ' off'
+        );
     END IF;
     RETURN NEXT;
 END

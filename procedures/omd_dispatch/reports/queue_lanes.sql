@@ -22,6 +22,8 @@ PARALLEL SAFE
 SECURITY DEFINER
 ROWS 50
 SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+SET timezone = 'UTC'
 SET enable_seqscan = off
 SET jit = off
 AS $queue_lanes$
@@ -83,35 +85,38 @@ BEGIN
             ),
 
             part (lane, due, later, suspended, claimed, dead, oldest_due) AS (
-                SELECT
-                    p.lane,
-                    (
-                        SELECT count(*) FROM (
-                            SELECT FROM %1$s AS t
-                            WHERE t.status = 'PENDING'
-                                AND t.suspension_id IS NULL
-                                AND t.lane = p.lane
-                                AND t.priority = p.priority
-                                AND t.execution_time <= statement_timestamp()
-                            LIMIT $2
-                        ) AS c
-                    ),
-                    (
-                        SELECT count(*) FROM (
-                            SELECT FROM %1$s AS t
-                            WHERE t.status = 'PENDING'
-                                AND t.suspension_id IS NULL
-                                AND t.lane = p.lane
-                                AND t.priority = p.priority
-                                AND t.execution_time > statement_timestamp()
-                            LIMIT $2
-                        ) AS c
-                    ),
-                    0,
-                    0,
-                    0,
-                    CASE WHEN p.execution_time <= statement_timestamp() THEN p.execution_time END
+                SELECT p.lane, d.free, w.free, d.held + w.held, 0, 0, d.oldest
                 FROM (SELECT s.* FROM step AS s LIMIT $4) AS p
+                CROSS JOIN LATERAL (
+                    SELECT
+                        count(*) FILTER (WHERE NOT c.is_held) AS free,
+                        count(*) FILTER (WHERE c.is_held) AS held,
+                        min(c.execution_time) FILTER (WHERE NOT c.is_held) AS oldest
+                    FROM (
+                        SELECT t.execution_time, %2$s AS is_held FROM %1$s AS t
+                        WHERE t.status = 'PENDING'
+                            AND t.suspension_id IS NULL
+                            AND t.lane = p.lane
+                            AND t.priority = p.priority
+                            AND t.execution_time <= statement_timestamp()
+                        ORDER BY t.execution_time
+                        LIMIT $2
+                    ) AS c
+                ) AS d
+                CROSS JOIN LATERAL (
+                    SELECT
+                        count(*) FILTER (WHERE NOT c.is_held) AS free,
+                        count(*) FILTER (WHERE c.is_held) AS held
+                    FROM (
+                        SELECT %2$s AS is_held FROM %1$s AS t
+                        WHERE t.status = 'PENDING'
+                            AND t.suspension_id IS NULL
+                            AND t.lane = p.lane
+                            AND t.priority = p.priority
+                            AND t.execution_time > statement_timestamp()
+                        LIMIT $2
+                    ) AS c
+                ) AS w
                 UNION ALL
                 SELECT
                     h.lane,
@@ -129,9 +134,23 @@ BEGIN
                     NULL
                 FROM (SELECT l.* FROM holding AS l LIMIT $4) AS h
                 UNION ALL
-                SELECT s.lane, 0, 0, count(*), 0, 0, NULL
+                SELECT
+                    s.lane,
+                    count(*) FILTER (WHERE s.is_due AND NOT s.is_held),
+                    count(*) FILTER (WHERE NOT s.is_due AND NOT s.is_held),
+                    count(*) FILTER (WHERE s.is_held),
+                    0,
+                    0,
+                    min(s.execution_time) FILTER (WHERE s.is_due AND NOT s.is_held)
                 FROM (
-                    SELECT t.lane FROM %1$s AS t WHERE t.suspension_id IS NOT NULL LIMIT $3
+                    SELECT
+                        t.lane,
+                        t.execution_time,
+                        t.execution_time <= statement_timestamp() AS is_due,
+                        %2$s AS is_held
+                    FROM %1$s AS t
+                    WHERE t.suspension_id IS NOT NULL
+                    LIMIT $3
                 ) AS s
                 GROUP BY s.lane
                 UNION ALL
@@ -153,7 +172,8 @@ BEGIN
             GROUP BY p.lane
             ORDER BY p.lane
             $sql$,
-            omd_dispatch._model_table(v_family_code)
+            omd_dispatch._model_table(v_family_code),
+            omd_dispatch._held_sql(v_family_code)
         ) USING v_family_code, p_most, greatest(v_looked, p_most), v_lanes;
     END LOOP;
 END

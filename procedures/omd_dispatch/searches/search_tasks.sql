@@ -87,10 +87,23 @@ BEGIN
         RETURN QUERY EXECUTE format(
             'SELECT t.task_id, $2, t.task_type, %s, t.payload, t.execution_time,'
             ' t.priority::integer, t.attempt, t.claim_token, t.partition_code, t.status, t.outcome,'
-            ' omd_dispatch._shown_error(t.error), t.suspension_id FROM %s AS t WHERE %s'
+            ' omd_dispatch._shown_error(t.error), %s FROM %s AS t WHERE %s'
             ' AND (t.task_type = ANY($3) OR $3 IS NULL) AND (t.status = ANY($4) OR $4 IS NULL)'
             ' AND (t.task_id < $5 OR $5 IS NULL) ORDER BY t.task_id DESC LIMIT $6',
             omd_dispatch._criteria_sql(p_family_code),
+            -- It is held before it is marked, and no more when the mark is still to go.
+            CASE
+                WHEN EXISTS (
+                    SELECT FROM omd_dispatch.task_suspension AS s
+                    WHERE s.family_code = p_family_code AND s.resumed_at IS NULL
+                )
+                    THEN format(
+                        'CASE WHEN t.status = ''PENDING'' THEN'
+                        ' omd_dispatch._matching_suspension($2, t.task_type, %s) END',
+                        omd_dispatch._criteria_sql(p_family_code)
+                    )
+                ELSE 'NULL::bigint'
+            END,
             omd_dispatch._data_table(p_family_code),
             v_where
         ) USING p_criteria, p_family_code, p_task_types, p_statuses, p_before_task_id, p_limit;

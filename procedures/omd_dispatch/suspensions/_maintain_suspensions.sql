@@ -1,5 +1,7 @@
--- The oldest comes first, a part of it in each round. Who marked a task before a resume may commit
--- after it, when the suspension has gone: these tasks are looked for by skips through the index.
+-- A part of one suspension in each round: those that were resumed come first, since their tasks
+-- wait for it, while marks only save work; then the oldest. Who marked a task before a resume may
+-- commit after it, when the suspension has gone: these tasks are looked for by skips through the
+-- index.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._maintain_suspensions(
     p_limit integer
@@ -27,7 +29,7 @@ BEGIN
         SELECT s.suspension_id, s.family_code, s.resumed_at
         FROM omd_dispatch.task_suspension AS s
         WHERE s.resumed_at IS NOT NULL OR NOT s.is_marked
-        ORDER BY s.suspension_id
+        ORDER BY (s.resumed_at IS NULL), s.suspension_id
         FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN NOT omd_dispatch._try_hold_model(v_suspension.family_code);
@@ -67,7 +69,7 @@ END
 $maintain_suspensions$;
 
 COMMENT ON FUNCTION omd_dispatch._maintain_suspensions IS
-'Goes on with one suspension, up to p_limit tasks of it, lets tasks go whose suspension has gone, '
+'Goes on with one suspension, up to p_limit tasks, lets tasks go whose suspension has gone, '
 'removes old rows of lanes, and returns whether there is more to do. It does nothing while another '
 'session is at it; a family that is being changed is passed over. Locks: its turn; the suspension '
 'and its tasks.';

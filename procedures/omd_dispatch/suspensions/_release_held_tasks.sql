@@ -15,6 +15,8 @@ SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
 SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
 SET jit = off
 AS $release_held_tasks$
 DECLARE
@@ -35,8 +37,7 @@ BEGIN
                     FOR UPDATE SKIP LOCKED
                 ),
                 released AS (
-                    UPDATE %1$s AS t SET
-                        suspension_id = omd_dispatch._matching_suspension($3, t.task_type, %2$s)
+                    UPDATE %1$s AS t SET suspension_id = %2$s
                     FROM held AS h
                     WHERE t.task_id = h.task_id AND %3$s = h.partition_code
                     RETURNING t.suspension_id
@@ -44,7 +45,18 @@ BEGIN
                 SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM released
                 $sql$,
                 omd_dispatch._model_table(p_family_code),
-                omd_dispatch._criteria_sql(p_family_code),
+                -- The others are asked only where there are any.
+                CASE
+                    WHEN EXISTS (
+                        SELECT FROM omd_dispatch.task_suspension AS s
+                        WHERE s.family_code = p_family_code AND s.resumed_at IS NULL
+                    )
+                        THEN format(
+                            'omd_dispatch._matching_suspension($3, t.task_type, %s)',
+                            omd_dispatch._criteria_sql(p_family_code)
+                        )
+                    ELSE 'NULL'
+                END,
                 omd_dispatch._partition_sql(p_family_code)
             )
             INTO v_rows, v_free

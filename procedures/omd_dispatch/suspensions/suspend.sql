@@ -1,5 +1,6 @@
 -- The suspension holds from its commit on, by the guard of each claim; marks only keep its tasks
--- out of the way of others.
+-- out of the way of others. The first ones are set here, so that a short queue is done with, and
+-- the others by maintain.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.suspend(
     p_family_code text,
@@ -85,7 +86,7 @@ BEGIN
             );
         END IF;
     END LOOP;
-    p_held := omd_dispatch._mark_suspended(p_suspension_id, 10000);
+    p_held := omd_dispatch._mark_suspended(p_suspension_id, 500);
     PERFORM omd.write_event(
         0, 0, 4, 'SUSPENDED',
         format(
@@ -101,8 +102,8 @@ $suspend$;
 COMMENT ON PROCEDURE omd_dispatch.suspend IS
 'Suspends tasks of the family p_family_code: they stay pending until resume. p_task_types: only '
 'these types. p_criteria: only tasks that have one of the values of each criterion, as {"CODE": '
-'["b_x", "b_y"]}. p_reason: why. Returns p_suspension_id and p_held, how many tasks are marked '
-'now; of many tasks the rest is marked later, but all are held at once. Tasks that run go on. '
+'["b_x", "b_y"]}. p_reason: why. Returns p_suspension_id and p_held, how many it holds of the '
+'first 500 tasks that none held before; all others are held at once as well. Tasks that run go on. '
 'Errors: OM005: p_family_code is NULL; OM013: p_criteria; OM014: the isolation level is not read '
 'committed; OM070, OM071: family or type is unknown; OM075: the model lacks a criterion; OM078: a '
 'value is not of its type, or too long for an index; OM173: the old model is master. Locks: the '

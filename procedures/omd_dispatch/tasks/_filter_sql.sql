@@ -80,7 +80,12 @@ BEGIN
             't.task_id = ANY(' || quote_literal(
                 (SELECT array_agg(i.item #>> '{}') FROM omd.json_items(p_filter -> 'task_ids') AS i)
             ) || ')',
-            't.suspension_id = ' || quote_literal(p_filter ->> 'suspension_id'),
+            CASE
+                WHEN p_filter ? 'suspension_id'
+                    THEN omd_dispatch._held_sql(
+                        p_family_code, (p_filter ->> 'suspension_id')::bigint
+                    )
+            END,
             't.lane = ' || quote_literal(p_filter ->> 'lane'),
             'starts_with(t.error, ' || quote_literal(p_filter ->> 'error') || ')'
         ),
@@ -89,17 +94,18 @@ BEGIN
     FROM (
         VALUES
         (
-            'PENDING', FALSE, 't.status = ''PENDING'' AND t.suspension_id IS NULL',
+            'PENDING', 't.status = ''PENDING'' AND t.suspension_id IS NULL',
             'coalesce(t.pending_since, t.created_at)'
         ),
         (
-            'PENDING', TRUE, 't.status = ''PENDING'' AND t.suspension_id IS NOT NULL',
+            'PENDING', 't.status = ''PENDING'' AND t.suspension_id IS NOT NULL',
             'coalesce(t.pending_since, t.created_at)'
         ),
-        ('CLAIMED', FALSE, 't.status = ''CLAIMED'' AND NOT t.cancel_requested', 't.claimed_at'),
-        ('DEAD', FALSE, 't.status = ''DEAD''', 't.finished_at')
-    ) AS s (status, is_held, condition, stamp)
-    WHERE p_filter -> 'statuses' ? s.status AND (s.is_held OR NOT p_filter ? 'suspension_id');
+        ('CLAIMED', 't.status = ''CLAIMED'' AND NOT t.cancel_requested', 't.claimed_at'),
+        ('DEAD', 't.status = ''DEAD''', 't.finished_at')
+    ) AS s (status, condition, stamp)
+    WHERE p_filter -> 'statuses' ? s.status
+        AND (s.status = 'PENDING' OR NOT p_filter ? 'suspension_id');
 
     FOR v_given IN
         SELECT

@@ -307,6 +307,12 @@ FROM (
     ),
     (
         'omd_dispatch.task_suspension',
+        '{looked_lane}',
+        'ERASED',
+        'what people, programs and errors have written'
+    ),
+    (
+        'omd_dispatch.task_suspension',
         '{reason}',
         'ERASED',
         'what people, programs and errors have written'

@@ -25,7 +25,7 @@ COMMENT ON COLUMN omd_report.dispatch_queue.due IS
 COMMENT ON COLUMN omd_report.dispatch_queue.later IS
 'How many are due later.';
 COMMENT ON COLUMN omd_report.dispatch_queue.suspended IS
-'How many a suspension holds, as far as they are marked.';
+'How many a suspension holds.';
 COMMENT ON COLUMN omd_report.dispatch_queue.claimed IS
 'How many workers have.';
 COMMENT ON COLUMN omd_report.dispatch_queue.dead IS

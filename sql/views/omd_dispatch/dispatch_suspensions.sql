@@ -44,6 +44,6 @@ COMMENT ON COLUMN omd_report.dispatch_suspensions.suspended_at IS
 COMMENT ON COLUMN omd_report.dispatch_suspensions.suspended_by IS
 'By whom.';
 COMMENT ON COLUMN omd_report.dispatch_suspensions.is_marked IS
-'All pending tasks that it holds are marked.';
+'All pending tasks that it holds are marked; it holds them before, too.';
 COMMENT ON COLUMN omd_report.dispatch_suspensions.resumed_at IS
 'When it was resumed; NULL: it holds.';

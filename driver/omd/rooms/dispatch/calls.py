@@ -808,8 +808,9 @@ class DispatchCalls(Calls):
     def resume(self, suspension_id: int) -> int:
         """Ends the suspension ``suspension_id``.
 
-        Returns ``resumed``, how many tasks are free now; a task that another suspension holds too
-        goes to that one, and of many tasks the rest is released later.
+        Returns ``resumed``, how many tasks are free now, of 500 at most; of more the rest is
+        released by the next rounds of maintain. A task that another suspension holds too goes to
+        that one.
 
         Raises:
             MissingArgument: OM005.
@@ -988,8 +989,8 @@ class DispatchCalls(Calls):
     ) -> SuspendAnswer:
         """Suspends tasks of the family ``family_code``: they stay pending until resume.
 
-        Returns ``suspension_id`` and ``held``, how many tasks are marked now; of many tasks the
-        rest is marked later, but all are held at once. Tasks that run go on.
+        Returns ``suspension_id`` and ``held``, how many it holds of the first 500 tasks that none
+        held before; all others are held at once as well. Tasks that run go on.
 
         Args:
             task_types: only these types.

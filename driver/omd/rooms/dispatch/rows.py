@@ -292,7 +292,7 @@ class DispatchQueueRow:
         lane: The lane.
         due: How many tasks are due.
         later: How many are due later.
-        suspended: How many a suspension holds, as far as they are marked.
+        suspended: How many a suspension holds.
         claimed: How many workers have.
         dead: How many are dead.
         oldest_due: Since when the oldest due one is due; NULL when none is.
