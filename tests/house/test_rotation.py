@@ -28,11 +28,12 @@ def test_parts_that_failed_come_first_then_those_that_passed_longest_ago() -> No
     assert choose(parts, rows[:3]) == ["d", "a"]
 
 
-def test_what_is_touched_comes_beside_a_third_until_half() -> None:
-    parts = dict.fromkeys("abcdefghijkl", 10.0)
-    assert choose(parts, []) == list("abcd")
-    assert choose(parts, [], {"l"}) == list("abcdl")
-    assert choose(parts, [], set("ghijkl")) == list("abcdgh")
+def test_what_is_touched_comes_beside_a_third_until_two_fifths() -> None:
+    names = [f"{number:02}" for number in range(30)]
+    parts = dict.fromkeys(names, 10.0)
+    assert choose(parts, []) == names[:10]
+    assert choose(parts, [], {"29"}) == [*names[:10], "29"]
+    assert choose(parts, [], set(names[20:])) == [*names[:10], "20", "21"]
 
 
 @pytest.mark.random

@@ -4,7 +4,7 @@ A part is a file of tests, with its cases of the tier ``rotation`` and those tha
 draw at full length here (OMD_SOAK=1). ``--rotation`` chooses parts by ``tests/rotation.tsv``: first
 those that have failed, then those that have passed longest ago, until a third of the seconds of all
 parts is reached. So each part is run at least every third time. What the change touches comes
-beside it, until half of the seconds is reached. ``--rotation=all`` chooses all. A part that was
+beside it, until two fifths of the seconds are reached. ``--rotation=all`` chooses all. A part that was
 never run comes when runs are recorded, the first of all.
 """
 
@@ -80,7 +80,7 @@ def choose(guesses: dict[str, float], rows: list[Row], touched: Collection[str] 
             chosen.append(part)
     for part in order:
         taken = sum(map(seconds.__getitem__, chosen)) + seconds[part]
-        if part in touched and part not in chosen and taken <= total / 2:
+        if part in touched and part not in chosen and taken <= total * 2 / 5:
             chosen.append(part)
     return chosen
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Processor seconds.
 LANDING = 2.0  # of a case
 SHARED = 5.0  # of a fixture that cases share
-LARGE_LANDING = 15.0  # of a case that needs a JVM, a browser or a tool
+LARGE_LANDING = 5.0  # of a case that needs a JVM, a browser or a tool
 ELSEWHERE = {"spark", "browser", "tools"}
 # These hold that the parts fit; of the demos and tutorials two are played at each landing.
 FITTING = ("tests/benchmarks/", "tests/demo/", "tests/faults/", "tests/servers/")
