@@ -4,8 +4,8 @@ A part is a file of tests, with its cases of the tier ``rotation`` and those tha
 draw at full length here (OMD_SOAK=1). ``--rotation`` chooses parts by ``tests/rotation.tsv``: first
 those that have failed, then those that have passed longest ago, until a third of the seconds of all
 parts is reached. So each part is run at least every third time. What the change touches comes
-beside it, until two fifths of the seconds are reached. ``--rotation=all`` chooses all. A part that was
-never run comes when runs are recorded, the first of all.
+beside it, until two fifths of the seconds are reached. ``--rotation=all`` chooses all. A part that
+was never run comes when runs are recorded, the first of all.
 """
 
 from __future__ import annotations
