@@ -60,6 +60,9 @@ BENCHMARKS = {
     "beside_a_sleeper": Benchmark("--calls 720", "--calls 2400"),
     "ready_work": Benchmark("--topics 50 --runs 2", "--topics 2000 --runs 100"),
     "many_topics": Benchmark("--others 50 --rows 2", "--others 2000 --rows 10"),
+    "idle_fleet": Benchmark(
+        "--workers 1 --topics 50 --seconds 2 --rest 1", "--topics 2000 --seconds 30"
+    ),
     "upgrade": Benchmark("--instances 1000 --rounds 1", "--instances 100000 --rounds 3"),
     "scale": Benchmark(
         "--scale 0.0005 --minutes 0.1 --sessions 2", "--scale 0.005 --minutes 1 --sessions 4"

@@ -53,6 +53,27 @@ def test_an_idle_worker_holds_four_sessions(room: Room, start: Callable[..., Pro
     assert sessions(room) == []
 
 
+def test_of_two_idle_workers_one_does_what_is_done_for_all(
+    room: Room, start: Callable[..., Process]
+) -> None:
+    """It looks each second, and the other one a third of its TTL apart."""
+    for _ in range(2):
+        start("--workers", "1").until("serves WORKER")
+
+    def leaves_it_to_the_other() -> bool:
+        looks: dict[int, set[object]] = {}
+        while not looks or max(map(len, looks.values())) < 15:
+            for row in room.rows(
+                f"SELECT pid, state_change {OURS} AND application_name = 'omd-dispatch-look'"
+            ):
+                looks.setdefault(row["pid"], set()).add(row["state_change"])
+            time.sleep(0.02)
+        other, busy = sorted([0, *map(len, looks.values())])[-2:]
+        return other < busy / 2
+
+    until(leaves_it_to_the_other)
+
+
 def test_a_busy_worker_holds_one_more_for_each_task(
     room: Room, start: Callable[..., Process]
 ) -> None:

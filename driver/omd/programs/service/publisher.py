@@ -26,6 +26,7 @@ _CHANNEL = "omd_event"  # process control notifies it of each change of an insta
 _POLL = 1.0  # seconds between two rounds when nothing was heard
 _REST = 0.2  # so long no round follows another one, whatever was heard
 _WATCH = b"CALL omd_event.watch(p_every => '15 seconds')"
+_LOOK = 5.0  # seconds between two questions whether problems are to be looked for
 _AGAIN = 2.0  # seconds until a lost connection is opened again
 
 
@@ -41,6 +42,7 @@ class _Publishing:
         self._loop = Loop(tell)
         self._works = True
         self._watches = True
+        self._look_at = 0.0  # when to ask next
         self._thread = threading.Thread(target=self._run, name="omd-publish", daemon=True)
 
     def __enter__(self) -> Self:
@@ -61,6 +63,10 @@ class _Publishing:
         """Make events of problems; the database says whether it is time. Events go on without."""
         import psycopg
 
+        now = time.monotonic()
+        if now < self._look_at:
+            return
+        self._look_at = now + _LOOK
         try:
             link.execute(_WATCH, (), tuple, repeatable=True)
             self._watches = True
@@ -142,14 +148,20 @@ class SharedPublisher(_Publishing):
         links: the connections to look.
         wake: has the program look at `wants_news`.
         tell: is called with what went wrong, once until it works again.
+        pause: returns the seconds between two rounds when nothing was heard.
     """
 
     channel = _CHANNEL
 
     def __init__(
-        self, links: Shared, wake: Callable[[], None], tell: Callable[[str], None]
+        self,
+        links: Shared,
+        wake: Callable[[], None],
+        tell: Callable[[str], None],
+        pause: Callable[[], float],
     ) -> None:
         super().__init__(tell)
+        self._poll = pause
         self._links = links
         self._wake = wake
         self._has_heard = threading.Event()
@@ -176,7 +188,7 @@ class SharedPublisher(_Publishing):
                 self.wants_news = not is_busy
                 self._wake()
             self._pause(_REST)
-            until = time.monotonic() + _POLL - _REST
+            until = time.monotonic() + self._poll() - _REST
             while not (is_busy or self._has_heard.is_set() or self._loop.stop):
                 if (left := until - time.monotonic()) <= 0:
                     break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from omd.programs.worker.slots import Ended
     from omd.rooms.control.connection import Connection
 
+_EARLY = 0.1  # a thread that wakes each second wakes a little too early or too late
 _REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _NAMES = ("interface_id", "agreement_id", "delivery_id")  # what news of omd_delivery names
 
@@ -36,6 +38,7 @@ class Looks:
         connect: opens a connection for a module of handlers that looks for news.
         permitted: what it executes of what is registered.
         is_first: whether this worker does what one of a group does.
+        pause: returns the seconds between two rounds of what all do, and one at a time.
         tell: is called with what went wrong.
     """
 
@@ -47,6 +50,7 @@ class Looks:
         permitted: Permitted,
         *,
         is_first: Callable[[], bool],
+        pause: Callable[[], float],
         tell: Callable[[str], None],
     ) -> None:
         self.channels: set[str] = set()  # those of all sources of tasks
@@ -63,7 +67,9 @@ class Looks:
         self._connect = connect
         self._permitted = permitted
         self._is_first = is_first
-        self._sources = Sources(links, tell)
+        self._pause = pause
+        self._round_at = 0.0  # when the last round of maintenance that ended began
+        self._sources = Sources(links, tell, lambda: 0.0 if is_first() else pause())
         self._near = Near(links, self._sources.ask, tell)
         self._maintenance = Maintenance(links, tell, self._sources.ask)
         self._news = Periodic("refresh", _REFRESH, 0.0, call=self._refresh, refused=tell)
@@ -169,11 +175,16 @@ class Looks:
         return False
 
     def _maintain(self) -> bool:
-        """Do a round of what no worker does for itself."""
+        """Do a round of what no worker does for itself, if it is time."""
+        began = time.monotonic()
+        if self._round_at and began - self._round_at < self._pause() - _EARLY:
+            return False
         try:
-            return self._maintenance.round().more
+            more = self._maintenance.round().more
         except ConnectionFailed:  # the main thread tells it
             return False
+        self._round_at = 0.0 if more else began
+        return more
 
     def _look_for_news(self) -> None:
         with self._links.take() as link:

@@ -1,4 +1,4 @@
-"""What no worker does for itself; every worker does a round of it each second.
+"""What no worker does for itself: a worker of each group does a round of it each second.
 
 It settles the claims of dead backends, fires schedules, and goes on with suspensions.
 """
@@ -86,7 +86,8 @@ class Maintenance:
         with self._links.take() as link:
             calls = Calls(link)
             more = calls._value(_CLEAN, 10000)
-            more = more or reclaimed >= _MOST or not has_ended or bool(calls._value(_DUE, 1))
+            more = more or reclaimed >= _MOST or not has_ended
+            more = more or bool(due and calls._value(_DUE, 1))
         return Round(reclaimed, fired, more)
 
     def _fire(self, code: str, limit: int) -> tuple[int, int, bool]:

@@ -84,9 +84,14 @@ class Sources(_Reader):
     Args:
         links: connections to read over.
         tell: is called with what went wrong.
+        later: returns the seconds that it lets pass when a source's time has come, for another
+            worker to read it.
     """
 
-    def __init__(self, links: Shared, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, links: Shared, tell: Callable[[str], None], later: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        self._later = later
         self._asked_at: float | None = None  # since when there is news that no call has seen
         super().__init__("omd-sources", links, tell)
 
@@ -115,6 +120,7 @@ class Sources(_Reader):
                 began = time.monotonic()
                 wait = self._fire(began - since)
             last, pause = began, _NONE if wait is None else wait.total_seconds()
+            pause += self._later()
 
     def _fire(self, waited: float) -> timedelta | None:
         """Return when to call again; None: there is no source."""

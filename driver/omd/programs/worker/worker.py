@@ -121,6 +121,11 @@ class Worker:
                 self.group, self.ttl, slots, lambda: new_link("-renew"), loop.wake
             )
             registration.begin(calls)
+
+            def pause() -> float:
+                """Of what all do, and one at a time: seconds between two rounds of this worker."""
+                return 1.0 if not registration.position else max(1.0, self.ttl / 3)
+
             to_look = Shared(lambda: new_link("-look"))
             ending.callback(to_look.close)
             looks = Looks(
@@ -128,7 +133,8 @@ class Worker:
                 to_look,
                 lambda: self._connect("omd-refresh", timedelta(0)),
                 self.permitted,
-                is_first=lambda: registration.position == 0,
+                is_first=lambda: not registration.position,
+                pause=pause,
                 tell=_tell,
             )
             claims = Claims(
@@ -147,7 +153,7 @@ class Worker:
                 served = "1 slot" if self.workers == 1 else f"{self.workers} slots"
                 line = f"{registration.backend_id} serves {self.group} with {served}"
                 _tell(f"{line}; SIGTERM or Ctrl-C stops it")
-            with SharedPublisher(to_look, loop.wake, _tell) as serving.publisher:
+            with SharedPublisher(to_look, loop.wake, _tell, pause) as serving.publisher:
                 loop.stay_connected(serving.connect, serving.serve, serving.end_overdue)
 
     @property
