@@ -16,11 +16,7 @@ ROOT = Path(__file__).parents[2]
 EXEMPT = {"driver/omd/spark/sessions.py", "driver/omd/spark/whole_input.py"}
 NOT_YET = {
     "driver/omd/spark/delivery/arrivals.py",
-    "driver/omd/spark/delivery/frames.py",
     "driver/omd/spark/delivery/permitted.py",
-    "driver/omd/spark/delivery/staging/csv.py",
-    "driver/omd/spark/delivery/staging/files.py",
-    "driver/omd/spark/delivery/staging/frame.py",
     "driver/omd/spark/delivery/staging/session.py",
     "driver/omd/spark/hadoop.py",
     "tests/spark/cluster_job.py",

@@ -7,6 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from omd._core.error_codes import DeliveryArgumentInvalid
 from omd._core.errors import CallerError
 
 if TYPE_CHECKING:
@@ -23,6 +27,42 @@ def absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
     conf = spark._jsc.hadoopConfiguration()
     is_local = str(conf.get("fs.defaultFS", "file:///")).startswith("file:")
     return f"file:{Path(text).absolute()}" if is_local else text
+
+
+def opened(spark: SparkSession, root: str) -> tuple[Any, Any]:
+    """Return a path and its file system."""
+    jvm: Any = spark._jvm
+    try:
+        path = jvm.org.apache.hadoop.fs.Path(root)
+        return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
+    except (Py4JJavaError, PySparkException) as error:
+        reason = str(getattr(error, "java_exception", error)).partition("\n")[0]
+        raise DeliveryArgumentInvalid(
+            f"{root} can't be read: {reason}",
+            hint="Of a local path with a colon in its first name, write it from the root: /…",
+        ) from error
+
+
+def head(spark: SparkSession, path: str, most: int, charset: str) -> tuple[str, int]:
+    """Return the beginning of a file as a text, and how many bytes that is; it is unpacked.
+
+    Args:
+        path: the file.
+        most: how many bytes are read at most.
+        charset: its code page, as Java calls it.
+    """
+    jvm: Any = spark._jvm
+    hadoop = jvm.org.apache.hadoop
+    conf = spark._jsc.hadoopConfiguration()
+    where = hadoop.fs.Path(path)
+    codec = hadoop.io.compress.CompressionCodecFactory(conf).getCodec(where)
+    stream = where.getFileSystem(conf).open(where)
+    try:
+        unpacked = stream if codec is None else codec.createInputStream(stream)
+        data = bytes(unpacked.readNBytes(most))
+    finally:
+        stream.close()
+    return str(jvm.java.lang.String(data, charset)), len(data)
 
 
 class Folder:

@@ -357,6 +357,30 @@ def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
     return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
+def plain(kept: DataFrame) -> DataFrame:
+    """Return a frame that is kept, or read as often as it is used, without its plan.
+
+    It has its size, and is still partitioned and sorted, which adaptive execution would forget.
+    """
+    spark = kept.sparkSession
+    sql: Any = spark._jvm.org.apache.spark.sql  # type: ignore[union-attr]
+    steady = in_session(cloned(spark, {"spark.sql.adaptive.enabled": "false"}), kept)._jdf
+    logical = getattr(getattr(sql.execution, "LogicalRDD$"), "MODULE$")
+    plan = logical.fromDataset(steady.queryExecution().toRdd(), steady, False, False)
+    return DataFrame(sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def parts(frame: DataFrame) -> int:
+    """Return how many partitions a frame has."""
+    return int(frame._jdf.queryExecution().toRdd().getNumPartitions())
+
+
+def most_rows(frame: DataFrame) -> int | None:
+    """Return how many rows a frame has at most, where Spark knows it before it reads them."""
+    rows = frame._jdf.queryExecution().optimizedPlan().maxRows()
+    return int(rows.get()) if rows.isDefined() else None
+
+
 _JVM_OF_SHORT_LIFE = (
     '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
 )

@@ -7,12 +7,11 @@ whole plan, the plans would grow exponentially, and Spark would spend its time o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 
-from omd.spark.sessions import cloned, in_session
+from omd.spark.sessions import plain
 
 
 class Keeper:
@@ -39,16 +38,3 @@ class Keeper:
         """Forget all frames."""
         while self._kept:
             self._kept.pop().unpersist()
-
-
-def plain(kept: DataFrame) -> DataFrame:
-    """Return a frame that is kept, or read as often as it is used, without its plan.
-
-    It has its size, and is still partitioned and sorted, which adaptive execution would forget.
-    """
-    spark = kept.sparkSession
-    sql: Any = spark._jvm.org.apache.spark.sql  # type: ignore[union-attr]
-    steady = in_session(cloned(spark, {"spark.sql.adaptive.enabled": "false"}), kept)._jdf
-    logical = getattr(getattr(sql.execution, "LogicalRDD$"), "MODULE$")
-    plan = logical.fromDataset(steady.queryExecution().toRdd(), steady, False, False)
-    return DataFrame(sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.spark.delivery.frames import plain
 from omd.spark.delivery.lvl import HASHES, RECORD_IND
 from omd.spark.delivery.stage2.joins import all_of, in_context, known
 from omd.spark.delivery.staging.staged import PLACE
+from omd.spark.sessions import plain
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import Context, EntityPlan, Filter, Relationship

@@ -30,8 +30,9 @@ from omd.spark.delivery.staging.lines import MARK, LineReader, no_lines
 from omd.spark.delivery.staging.places import BLOCK, by_place, numbered
 from omd.spark.delivery.staging.reader import uri_of
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN, Staged
+from omd.spark.hadoop import head
 from omd.spark.names import quote
-from omd.spark.sessions import cloned, in_session
+from omd.spark.sessions import cloned, in_session, parts
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import EntityPlan, Plan
@@ -96,7 +97,7 @@ class CsvReader(LineReader):
             lines = self.records(paths) if by_record else self.lines(self.spark, paths)
             if self.keeps_lines and not by_record:
                 # Blank lines count too, and the lines of each layout have other numbers.
-                lines = numbered(lines, sum(map(_parts, counted)))
+                lines = numbered(lines, sum(map(parts, counted)))
                 counted.append(lines)
             lines = self.filled(lines, layout)
             headers = [] if by_record else sorted(layout.headers)
@@ -158,21 +159,10 @@ class CsvReader(LineReader):
 
     def header(self, path: str) -> str:
         """Return the first record of a file."""
-        jvm: Any = self.spark._jvm
-        hadoop = jvm.org.apache.hadoop
-        conf = self.spark._jsc.hadoopConfiguration()
-        where = hadoop.fs.Path(path)
-        codec = hadoop.io.compress.CompressionCodecFactory(conf).getCodec(where)
         for most in _HEADS:
-            stream = where.getFileSystem(conf).open(where)
-            try:
-                unpacked = stream if codec is None else codec.createInputStream(stream)
-                data = bytes(unpacked.readNBytes(most))
-            finally:
-                stream.close()
-            text = str(jvm.java.lang.String(data, self.dialect.charset))
+            text, size = head(self.spark, path, most, self.dialect.charset)
             header, has_end = self.dialect.records.header(text.removeprefix("\ufeff"))
-            if has_end or len(data) < most:
+            if has_end or size < most:
                 return header
         raise DeliveryArgumentInvalid(
             f"the first record of {path} has no end within {_HEADS[-1]} bytes"
@@ -350,11 +340,6 @@ class CsvReader(LineReader):
         ended = F.concat(line, F.lit(separator + MARK + separator))
         parsed = F.from_csv(ended, f"{fields}mark string, rest string", options)
         return parsed, ~_parsed("mark").eqNullSafe(MARK), F.lit(False)
-
-
-def _parts(frame: DataFrame) -> int:
-    """Return how many partitions a frame has."""
-    return int(frame._jdf.queryExecution().toRdd().getNumPartitions())
 
 
 def _parsed(name: str) -> Column:

@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from omd._core.error_codes import DeliveryArgumentInvalid, StagingChanged
 from omd.rooms.delivery import beneath
 from omd.rooms.delivery.folders import printable
+from omd.spark.hadoop import opened
 
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _GLOB = re.compile(r"([\[\]{}?*\\])")
@@ -120,7 +119,7 @@ def literal(paths: Iterable[str]) -> list[str]:
 
 def names(spark: SparkSession, folder: str, options: Mapping[str, Any]) -> dict[str, str]:
     """Return the names in a folder, and their paths."""
-    path, system = _opened(spark, folder)
+    path, system = opened(spark, folder)
     if not system.exists(path) or not system.getFileStatus(path).isDirectory():
         raise DeliveryArgumentInvalid(f"there is no folder {folder}")
     if _is_local(system):
@@ -128,26 +127,12 @@ def names(spark: SparkSession, folder: str, options: Mapping[str, Any]) -> dict[
     return {s.getPath().getName(): s.getPath().toString() for s in system.listStatus(path)}
 
 
-def _opened(spark: SparkSession, root: str) -> tuple[Any, Any]:
-    """Return a path and its file system."""
-    jvm: Any = spark._jvm
-    try:
-        path = jvm.org.apache.hadoop.fs.Path(root)
-        return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
-    except (Py4JJavaError, PySparkException) as error:
-        reason = str(getattr(error, "java_exception", error)).partition("\n")[0]
-        raise DeliveryArgumentInvalid(
-            f"{root} can't be read: {reason}",
-            hint="Of a local path with a colon in its first name, write it from the root: /…",
-        ) from error
-
-
 def _is_local(system: Any) -> bool:
     return str(system.getUri().getScheme()) == "file"
 
 
 def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[File, ...]:
-    path, system = _opened(spark, root)
+    path, system = opened(spark, root)
     if not system.exists(path):
         raise DeliveryArgumentInvalid(f"there is no file or folder {root}")
     is_local = _is_local(system)

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.reader import Reader
 from omd.spark.delivery.staging.staged import Staged
-from omd.spark.sessions import in_session
+from omd.spark.sessions import in_session, most_rows
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import EntityPlan, Plan
@@ -46,5 +46,5 @@ class FrameReader(Reader):
 
     def size(self) -> int | None:
         """Return about how many bytes there are at most, where Spark knows how many rows."""
-        rows = self.frame._jdf.queryExecution().optimizedPlan().maxRows()
-        return int(rows.get()) * _ROW_BYTES if rows.isDefined() else None
+        rows = most_rows(self.frame)
+        return None if rows is None else rows * _ROW_BYTES

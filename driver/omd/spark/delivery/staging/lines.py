@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.spark.delivery.frames import plain
 from omd.spark.delivery.staging.files import literal
 from omd.spark.delivery.staging.places import BLOCK
 from omd.spark.delivery.staging.reader import FileReader, path_of
 from omd.spark.delivery.staging.staged import FROM, PLACE
+from omd.spark.sessions import plain
 
 MARK = secrets.token_hex(4)  # it stands behind each record while it is parsed; no file can know it
 
