@@ -8,19 +8,17 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-import pyspark
 import pytest
 from deltalake import DeltaTable
 from psycopg.rows import dict_row
@@ -30,6 +28,7 @@ from omd.programs.demo.reader import Reader
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from support.lots import SEED, draws
 
+from .connect_server import connect_server
 from .killed_jobs import COLUMN, ROWS, TABLES
 
 if TYPE_CHECKING:
@@ -47,47 +46,8 @@ ON_SPARK = 5  # each fifth job writes through Spark, the others through pyarrow
 @pytest.fixture(scope="module")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of Spark Connect: a driver is a process without a JVM, so it is killed at once."""
-    folder = tmp_path_factory.mktemp("connect")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    home = Path(pyspark.__file__).parent
-    settings = {
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    told = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [
-                home / "bin/spark-submit",
-                "--master",
-                "local[2]",
-                "--class",
-                server,
-                *told,
-                "spark-internal",
-            ],
-            env={**os.environ, "SPARK_HOME": str(home)},
-            cwd=folder,
-            stdout=log,
-            stderr=log,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            while process.poll() is None:
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                    break
-            assert process.poll() is None, (folder / "log").read_text()[-3000:]
-            yield f"sc://127.0.0.1:{port}"
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    with connect_server(tmp_path_factory.mktemp("connect")) as address:
+        yield address
 
 
 class Worker:
