@@ -17,7 +17,6 @@ EXEMPT = {"driver/omd/spark/sessions.py", "driver/omd/spark/whole_input.py"}
 NOT_YET = {
     "driver/omd/spark/delivery/arrivals.py",
     "driver/omd/spark/delivery/permitted.py",
-    "driver/omd/spark/delivery/staging/session.py",
     "driver/omd/spark/hadoop.py",
     "tests/spark/cluster_job.py",
     "tests/spark/connect_job.py",

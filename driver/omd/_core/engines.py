@@ -154,6 +154,10 @@ class Engine(Protocol):
         """Compile the checks of a model, so that one that can't be executed is found."""
         self._refuse("compiles no checks of a delivery")
 
+    def reserve(self, session: Any, user: object) -> Callable[[], None]:
+        """Reserve a session that has one delivery at a time; return what undoes it."""
+        self._refuse("performs no delivery")
+
     def deliver(self, run: Any) -> None:
         """Validate and apply what an open run of a delivery was handed."""
         self._refuse("performs no delivery")

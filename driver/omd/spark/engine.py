@@ -96,6 +96,7 @@ class SparkEngine(Engine):
     step = forwarded("omd.spark.lineage.step")
     decide = forwarded("omd.spark.decision.run.run")
     compile_checks = forwarded("omd.spark.delivery.checks.compile_checks")
+    reserve = forwarded("omd.spark.delivery.staging.session.reserve")
     deliver = forwarded("omd.spark.delivery.run.deliver")
     delivered_in = forwarded("omd.spark.delivery.run.delivered_in")
     files_at = forwarded("omd.spark.delivery.staging.files.files_at")

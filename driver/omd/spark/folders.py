@@ -24,6 +24,12 @@ def absolute(path: str | os.PathLike[str]) -> str:
     return text if _SCHEME.match(text) else f"file:{Path(text).absolute()}"
 
 
+def local_path(path: str) -> str | None:
+    """Return a path of `absolute` as this machine has it; None: it is not on this machine."""
+    scheme, _, rest = path.partition(":")
+    return os.path.normpath(f"/{rest.lstrip('/')}") if scheme.lower() == "file" else None
+
+
 class Folder:
     """A folder of any file system that pyarrow reaches; names are relative to it.
 

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from omd._core.error_codes import DeliveryArgumentInvalid
 from omd._core.errors import CallerError
+from omd.spark import folders
+from omd.spark.sessions import is_connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 def absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
     """Return a path as Hadoop takes it; a local one may be relative to this process."""
+    if is_connect(spark):
+        return folders.absolute(path)
     text = os.fspath(path)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text):
         return text
@@ -31,6 +34,8 @@ def absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
 
 def opened(spark: SparkSession, root: str) -> tuple[Any, Any]:
     """Return a path and its file system."""
+    from py4j.protocol import Py4JJavaError
+
     jvm: Any = spark._jvm
     try:
         path = jvm.org.apache.hadoop.fs.Path(root)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import atexit
 import json
+import logging
 import os
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
@@ -17,12 +18,17 @@ from psycopg.conninfo import conninfo_to_dict
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException, PySparkRuntimeError, utils
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError
+
+_log = logging.getLogger("omd.spark")
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _TELLS = "_enable_debugging_cache"  # of PySpark: whether it tells origins; None is not known yet
+_ADAPTIVE = "spark.sql.adaptive.enabled"
+_BRIEF = 10  # seconds
 _MARK = b"\0omd: said until here\0"  # of this process, between what a JVM says
 _PYTHON = "spark.pyspark.python"
 _LOOK = """import importlib.util, json, sys
@@ -318,12 +324,46 @@ class _Origins:
 _origins = _Origins()
 
 
+class _Adaptive:
+    """Adaptive execution of sessions of Spark Connect, which several threads turn off at times."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._blocks: dict[int, tuple[int, str]] = {}
+
+    @contextmanager
+    def off(self, spark: SparkSession) -> Iterator[None]:
+        """Turn it off, until the last of those that do so has ended."""
+        with self._lock:
+            blocks, before = self._blocks.get(id(spark), (0, ""))
+            if not blocks:
+                before = str(spark.conf.get(_ADAPTIVE))
+                spark.conf.set(_ADAPTIVE, "false")
+            self._blocks[id(spark)] = (blocks + 1, before)
+        try:
+            yield
+        finally:
+            with self._lock:
+                blocks, before = self._blocks.pop(id(spark))
+                if blocks > 1:
+                    self._blocks[id(spark)] = (blocks - 1, before)
+                else:
+                    briefly(lambda: spark.conf.set(_ADAPTIVE, before))
+
+
+_steady = _Adaptive()
+
+
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
     """Make a session the active one of this thread, in which Spark looks for data sources.
 
     Meanwhile PySpark does not tell the JVM of each column where in the program it was made.
     """
+    if is_connect(spark):  # each frame names its session to the server
+        with _origins.untold():
+            yield
+        return
     before = SparkSession.getActiveSession()
     spark.createDataFrame([], "nothing int")  # makes its session the active one
     try:
@@ -332,6 +372,35 @@ def active(spark: SparkSession) -> Iterator[None]:
     finally:
         if before is not None:
             before.createDataFrame([], "nothing int")
+
+
+def briefly(call: Callable[[], object]) -> None:
+    """Make a call at the end of some work whose server may be dead; it is given up after a while.
+
+    PySpark asks a dead server of Spark Connect for ten minutes.
+    """
+    failures: list[Exception] = []
+
+    def called() -> None:
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - what the work has raised says more
+            failures.append(error)
+
+    thread = threading.Thread(target=called, name="omd-briefly", daemon=True)
+    thread.start()
+    thread.join(_BRIEF)
+    if thread.is_alive() or failures:
+        why = failures[0] if failures else f"there was no answer within {_BRIEF} seconds"
+        _log.warning("Spark Connect did not put a session in order: %s", why)
+
+
+def default_parallelism(spark: SparkSession) -> int:
+    """Return in how many partitions Spark cuts what is not cut otherwise."""
+    if not is_connect(spark):
+        return int(spark.sparkContext.defaultParallelism)
+    numbers = spark.range(1 << 20).select(F.spark_partition_id().alias("part"))
+    return numbers.distinct().count()
 
 
 def cloned(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
@@ -348,9 +417,18 @@ def cloned(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
 
 
 def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """Return a DataFrame of another session of the same driver as one of this session."""
+    """Return a DataFrame of another session of the same driver as one of this session.
+
+    Raises:
+        CallerError: Spark Connect does not have that.
+    """
     if frame.sparkSession is spark:
         return frame
+    if is_connect(spark):
+        raise CallerError(
+            "the DataFrame is of another session than the one that works",
+            hint="Over Spark Connect, give the session of the DataFrame: spark=df.sparkSession.",
+        )
     assert spark._jvm is not None  # noqa: S101 - it is where the driver is
     plan = frame._jdf.queryExecution().analyzed()
     dataset = spark._jvm.org.apache.spark.sql.classic.Dataset
@@ -361,22 +439,26 @@ def plain(kept: DataFrame) -> DataFrame:
     """Return a frame that is kept, or read as often as it is used, without its plan.
 
     It has its size, and is still partitioned and sorted, which adaptive execution would forget.
+    Over Connect it is computed and kept when it is first used.
     """
     spark = kept.sparkSession
+    if is_connect(spark):
+        with _steady.off(spark):
+            return kept.localCheckpoint(eager=False)
     sql: Any = spark._jvm.org.apache.spark.sql  # type: ignore[union-attr]
-    steady = in_session(cloned(spark, {"spark.sql.adaptive.enabled": "false"}), kept)._jdf
+    steady = in_session(cloned(spark, {_ADAPTIVE: "false"}), kept)._jdf
     logical = getattr(getattr(sql.execution, "LogicalRDD$"), "MODULE$")
     plan = logical.fromDataset(steady.queryExecution().toRdd(), steady, False, False)
     return DataFrame(sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
-def parts(frame: DataFrame) -> int:
-    """Return how many partitions a frame has."""
-    return int(frame._jdf.queryExecution().toRdd().getNumPartitions())
-
-
 def most_rows(frame: DataFrame) -> int | None:
-    """Return how many rows a frame has at most, where Spark knows it before it reads them."""
+    """Return how many rows a frame has at most, where Spark knows it before it reads them.
+
+    Spark Connect does not tell.
+    """
+    if is_connect(frame.sparkSession):
+        return None
     rows = frame._jdf.queryExecution().optimizedPlan().maxRows()
     return int(rows.get()) if rows.isDefined() else None
 

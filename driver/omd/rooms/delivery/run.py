@@ -70,6 +70,7 @@ class DeliveryBlock:
         self._spark = spark
         self._lease = lease
         self._is_complete = False
+        self._free: Callable[[], None] = lambda: None
         # Raises when what was handed over is not what it was when it was found; a run calls it when
         # it has read it, before anything is decided.
         self._confirm: Callable[[], None] | None = None
@@ -93,12 +94,18 @@ class DeliveryBlock:
                 raise CallerError(
                     f"delivery {self._resumed} is of the agreement {document['agreement']}"
                 )
+            self._reserve()
             self.delivery_id = self._resumed
             return self
         assert self._agreement_code is not None  # noqa: S101 - the constructor requires it
-        answer = self._calls.create_delivery(
-            self._agreement_code, entities=self._entities(), **self._created
-        )
+        self._reserve()
+        try:
+            answer = self._calls.create_delivery(
+                self._agreement_code, entities=self._entities(), **self._created
+            )
+        except BaseException:
+            self._free()
+            raise
         self.delivery_id = answer.delivery_id
         return self
 
@@ -108,6 +115,7 @@ class DeliveryBlock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._free()
         if error is None or self._resumed is not None or self._is_complete:
             return
         try:
@@ -191,6 +199,13 @@ class DeliveryBlock:
             },
         )
 
+    def _reserve(self) -> None:
+        """Reserve the session, where it can work for one delivery only."""
+        engines = self._control._engines
+        session = self._spark or self._control._spark or engines.active_session()
+        if session is not None:
+            self._free = engines[SPARK].reserve(session, self)
+
     def _entities(self) -> dict[str, Any] | None:
         """Return what is delivered: what `loads` says, and in full what else was given."""
         loads = self._loads
@@ -240,6 +255,7 @@ class DeliveryRun(Block):
         self._reads = Reads(self, spark)
         self.calls = block._calls
         self.delivery_id = self._instance_id = block.delivery_id
+        self.block = block
         self.source = block._source  # what was handed over
         self._confirm = block._confirm
         self._agreement_code = block._agreement_code  # None: the delivery was resumed

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd.spark.delivery.frames import forget, keep
 from omd.spark.delivery.hashes import row_hash
 from omd.spark.delivery.stage2.side import OPERATION, Side
 from omd.spark.delivery.staging.staged import PLACE
@@ -45,7 +45,7 @@ def write_delta(run: DeliveryRun, side: Side) -> int:
         "_delivered",
         *(side.marked_empty(name).alias(f"_empty_{name}") for name in emptied),
     )
-    others = others.filter(is_other).persist(StorageLevel.MEMORY_AND_DISK)
+    others = keep(others.filter(is_other))
     try:
         frames = []
         if new + changed:
@@ -60,7 +60,7 @@ def write_delta(run: DeliveryRun, side: Side) -> int:
         instance = run.instances[side.name]
         write_table(run._control, instance, _stamped(run, rows, instance), plan.delta_table)
     finally:
-        others.unpersist()
+        forget(others)
     return new + changed + deleted
 
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from psycopg import sql
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from omd._core.snapshots import taking_over
 from omd.spark.arrow import arrow_schema
+from omd.spark.delivery.frames import forget
+from omd.spark.delivery.frames import keep as keep_rows
 from omd.spark.reader import Reader, Split, converted
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import write_array
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 HASHES = ("acm_hash_a", "acm_hash_b")
 RECORD_IND = "acm_record_ind"
 
+_KEPT = StorageLevel.MEMORY_AND_DISK_DESER
 _SHARE = 20
 _FEW = 50_000  # so many rows are read faster than somebody could count which of them are wanted
 _ROW_BYTES = 100  # of a table that was never analyzed
@@ -90,7 +94,7 @@ class Current:
         if known is None:
             known = self._whole(wanted, deleted=False)
             if keep:
-                known = self._read[wanted] = known.persist()
+                known = self._read[wanted] = keep_rows(known, _KEPT)
         return known.select(*wanted)
 
     def _whole(self, columns: Sequence[str], *, deleted: bool) -> DataFrame:
@@ -137,7 +141,7 @@ class Current:
         ).dropna()
         few = at_most is not None and self.has_few_wanted(at_most)
         if not few and self.about > _FEW:
-            values = values.persist()
+            values = keep_rows(values, _KEPT)
             self._wanted.append(values)
             few = self.has_few_wanted(values.count())
         if not few:
@@ -161,8 +165,7 @@ class Current:
 
     def release(self) -> None:
         """Forget what was read."""
-        for rows in (*self._read.values(), *self._wanted):
-            rows.unpersist()
+        forget(*self._read.values(), *self._wanted)
         self._read.clear()
         self._wanted.clear()
 

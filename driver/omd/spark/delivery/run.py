@@ -19,7 +19,7 @@ from omd.spark.delivery.scale import Scale
 from omd.spark.delivery.stage1 import Checked, check
 from omd.spark.delivery.stage2.judgement import Judgement
 from omd.spark.delivery.stage2.side import kept
-from omd.spark.delivery.staging import names_in, stage, working_session
+from omd.spark.delivery.staging import names_in, stage, working
 from omd.spark.failure import failure_in
 from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
@@ -38,8 +38,8 @@ def deliver(run: DeliveryRun) -> None:
     if run._reads.spark is None:
         run._reads.spark = session()
     run._reads.attach(run._reads.spark)
-    spark = working_session(register(run._reads.spark, run._reads.dsn))
-    with active(spark):
+    given = register(run._reads.spark, run._reads.dsn)
+    with working(given, run.block) as spark, active(spark):
         first = Plan.read(run.calls.validation_plan(run.delivery_id, 1))
         scale = Scale(spark)
         staged = stage(spark, first, run.source, lambda table: run._reads.read(spark, table))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 4 * 1024 * 1024
 _MOST_ROWS = 20_000
 
-_SMALL = {
+SMALL = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -35,7 +35,7 @@ class Scale:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._usual = {name: str(spark.conf.get(name)) for name in _SMALL}
+        self._usual = {name: str(spark.conf.get(name)) for name in SMALL}
 
     def are_few_bytes(self, sizes: Iterable[int | None]) -> bool:
         """Suit the session to files of these sizes; return whether they go into one task.
@@ -51,6 +51,6 @@ class Scale:
         return self._suit(sum(numbers) <= _MOST_ROWS)
 
     def _suit(self, is_small: bool) -> bool:
-        for name, value in (_SMALL if is_small else self._usual).items():
+        for name, value in (SMALL if is_small else self._usual).items():
             self._spark.conf.set(name, value)
         return is_small

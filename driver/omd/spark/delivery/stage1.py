@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -21,6 +20,8 @@ from pyspark.sql.types import NullType, StructType
 from omd._core.error_codes import InvalidModel
 from omd._core.errors import OmdError
 from omd.spark.delivery import casts
+from omd.spark.delivery.frames import analysed, forget
+from omd.spark.delivery.frames import keep as keep_rows
 from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
 from omd.spark.delivery.staging.csv_regular import regular_column
 from omd.spark.delivery.staging.staged import ABOUT, BAD, FROM, HEAD, PLACE, RAW, TORN, flat
@@ -109,7 +110,7 @@ class Checked:
 
     def release(self) -> None:
         """Free the narrow frame."""
-        self._kept.unpersist()
+        forget(self._kept)
 
 
 def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Checked:
@@ -126,7 +127,7 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
     rules = _Rules(entity)
     rows, lacking = rules.rows(staged, staged.values)
     names = list(dict.fromkeys([*entity.key, *keep]))
-    kept = rules.narrow(rows, names).persist(StorageLevel.MEMORY_AND_DISK)
+    kept = keep_rows(rules.narrow(rows, names))
     try:
         counted = Counter[tuple[int, ...]]()
         unreadable = 0
@@ -140,10 +141,10 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
             unreadable += 0 if readable else count
         is_mistaken = heads != staged.headers or any(rules.torn.is_in(mask) for mask in counted)
     except BaseException:
-        kept.unpersist()
+        forget(kept)
         raise
     if is_mistaken and staged.whole is not None:
-        kept.unpersist()
+        forget(kept)
         return check(entity, staged.whole(), keep)
     measures = rules.measures(counted, staged, lacking)
     return Checked(
@@ -204,11 +205,11 @@ class _Rules:
         source, computed, lacking = self._computed(replace(staged, frame=frame))
         cast = self._cast(source, computed)
         try:
-            return self._checked(cast), lacking
+            return analysed(self._checked(cast)), lacking
         except AnalysisException as error:
             for constraint, _ in self._of(["value", "record"]):
                 try:
-                    cast.select(_is_false(constraint))
+                    analysed(cast.select(_is_false(constraint)))
                 except AnalysisException as own:
                     raise _uncompiled(constraint.code, own) from own
             raise _uncompiled(self.entity.entity, error) from error
@@ -223,7 +224,7 @@ class _Rules:
                 continue
             try:
                 column = F.expr(attribute.computed)
-                source.select(column)
+                analysed(source.select(column))
             except AnalysisException as error:
                 if not (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
                     raise _uncompiled(f"{self.entity.entity}.{attribute.name}", error) from error

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd.spark.delivery.frames import plan_less
 from omd.spark.delivery.lvl import HASHES, RECORD_IND
 from omd.spark.delivery.stage2.joins import all_of, in_context, known
 from omd.spark.delivery.staging.staged import PLACE
-from omd.spark.sessions import plain
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import Context, EntityPlan, Filter, Relationship
@@ -33,7 +33,7 @@ def join_current(sides: Sides, side: Side) -> None:
     """
     plan, checked = _delivered(side)
     is_full = plan.load == "FULL"
-    side.readable = plain(checked.narrow).filter("_readable")
+    side.readable = plan_less(checked.narrow).filter("_readable")
     rows = _joined(sides, side, side.readable, is_full=is_full)
     # What a deletion is about is the current row.
     rows = _inside(

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd.spark.delivery.frames import asked_of
 from omd.spark.delivery.permitted import require_query
 from omd.spark.delivery.stage2.joins import in_context, within, without
 from omd.spark.delivery.stage2.side import CODE, CODES, EMPTY, SKIP, Side
-from omd.spark.names import quote
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import Constraint
@@ -190,11 +190,11 @@ class Rounds:
         query = constraint.expression
         assert query is not None  # noqa: S101 - a set rule has one
         words = set(re.findall(r"\w+", query.lower()))
-        for name in self._sides.plan.lvl_tables:
-            if name in words:  # the session is that of the run alone
-                self._visible(name).createOrReplaceTempView(quote(name))
-        require_query(self._sides.spark, query, constraint.code, self._sides.plan.lvl_tables)
-        broken = self._sides.spark.sql(query)
+        tables = self._sides.plan.lvl_tables
+        visible = {name: self._visible(name) for name in tables if name in words}
+        answer = asked_of(self._sides.spark, visible)
+        require_query(self._sides.spark, query, constraint.code, tables)
+        broken = answer(query)
         rows = self._sides.state(side).filter("_up").select(*side.key)
         return within(rows, broken, [(n, n) for n in side.key])
 

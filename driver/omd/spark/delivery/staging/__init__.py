@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omd.spark.delivery.staging.entities import stage as stage
     from omd.spark.delivery.staging.formats import names_in as names_in
     from omd.spark.delivery.staging.lines import unmarked as unmarked
+    from omd.spark.delivery.staging.session import working as working
     from omd.spark.delivery.staging.session import working_session as working_session
     from omd.spark.delivery.staging.staged import Staged as Staged
 
@@ -32,7 +33,7 @@ __all__, __getattr__, __dir__ = lazily(
         "omd.spark.delivery.staging.entities": ["stage"],
         "omd.spark.delivery.staging.formats": ["names_in"],
         "omd.spark.delivery.staging.lines": ["unmarked"],
-        "omd.spark.delivery.staging.session": ["working_session"],
+        "omd.spark.delivery.staging.session": ["working", "working_session"],
         "omd.spark.delivery.staging.staged": ["Staged"],
     },
 )

@@ -26,13 +26,13 @@ from omd.spark.delivery.staging.csv_regular import (
     regular_forms,
 )
 from omd.spark.delivery.staging.files import Files, literal
+from omd.spark.delivery.staging.heads import head
 from omd.spark.delivery.staging.lines import MARK, LineReader, no_lines
 from omd.spark.delivery.staging.places import BLOCK, by_place, numbered
 from omd.spark.delivery.staging.reader import uri_of
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN, Staged
-from omd.spark.hadoop import head
 from omd.spark.names import quote
-from omd.spark.sessions import cloned, in_session, parts
+from omd.spark.sessions import cloned, in_session, is_connect
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import EntityPlan, Plan
@@ -44,6 +44,7 @@ _WHOLE_FILES = {
 _HEADS = (1 << 14, 1 << 20)  # how much of a file is read to find its header
 _FEW_BYTES = 1 << 25  # of less text, to start Python costs more than it saves
 _UNFIT = "\ufffd"  # what the decoder puts in the place of bytes that the code page does not have
+_AT = "_at"  # the number of a piece in its block
 _FIELDS = "_s"  # the parsed fields of a record, a struct of c0, c1 …
 
 
@@ -97,7 +98,7 @@ class CsvReader(LineReader):
             lines = self.records(paths) if by_record else self.lines(self.spark, paths)
             if self.keeps_lines and not by_record:
                 # Blank lines count too, and the lines of each layout have other numbers.
-                lines = numbered(lines, sum(map(parts, counted)))
+                lines = numbered(lines, len(counted), len(layouts))
                 counted.append(lines)
             lines = self.filled(lines, layout)
             headers = [] if by_record else sorted(layout.headers)
@@ -160,7 +161,7 @@ class CsvReader(LineReader):
     def header(self, path: str) -> str:
         """Return the first record of a file."""
         for most in _HEADS:
-            text, size = head(self.spark, path, most, self.dialect.charset)
+            text, size = head(self.spark, path, most, self.dialect.charset, self.files.options)
             header, has_end = self.dialect.records.header(text.removeprefix("\ufeff"))
             if has_end or size < most:
                 return header
@@ -185,8 +186,19 @@ class CsvReader(LineReader):
         lines = lines.where((F.trim("value") != "") | (fields == len(layout.names)))
         return lines.where(F.col("value") != "")
 
-    def lines(self, spark: SparkSession, paths: Sequence[str], row: str | None = None) -> DataFrame:
-        """Return the lines of files, decoded; or what is between a text, where one is given."""
+    def lines(
+        self,
+        spark: SparkSession,
+        paths: Sequence[str],
+        row: str | None = None,
+        *,
+        in_blocks: bool = False,
+    ) -> DataFrame:
+        """Return the lines of files, decoded; or what is between a text, where one is given.
+
+        Args:
+            in_blocks: a file that is read in blocks has ``_block``, wherever lines are kept or not.
+        """
         dialect = self.dialect
         if dialect.charset.startswith("UTF-16"):
             # Bytes that look like a line end may be a part of a character.
@@ -201,7 +213,8 @@ class CsvReader(LineReader):
             return files.select(text.alias("value"), *others)
         if row is None and not dialect.ends_by_line:
             row = dialect.row
-        lines = self.text(spark, paths, **({} if row is None else {"lineSep": row}))
+        options = {} if row is None else {"lineSep": row}
+        lines = self.text(spark, paths, in_blocks=in_blocks, **options)
         if dialect.charset == "UTF-8":
             return lines
         return lines.withColumn("value", F.decode(F.col("value").cast("binary"), dialect.charset))
@@ -209,9 +222,11 @@ class CsvReader(LineReader):
     def records(self, paths: Sequence[str]) -> DataFrame:
         """Return the records of files, without headers; a line may end within quotes of one."""
         # A file must be one partition, in order. Reading is planned by the settings of the session.
-        spark = cloned(self.spark, _WHOLE_FILES)
         records = self.dialect.records
-        pieces = self.lines(spark, paths, records.between)
+        if is_connect(self.spark):
+            pieces = in_order(self.lines(self.spark, paths, records.between, in_blocks=True))
+        else:
+            pieces = self.lines(cloned(self.spark, _WHOLE_FILES), paths, records.between)
         numbers = self.numbers if self.keeps_lines else None
         schema = f"value string, {FROM} string" + (f", {PLACE} bigint" if numbers else "")
         joined = pieces.select("value", FROM).mapInArrow(
@@ -340,6 +355,17 @@ class CsvReader(LineReader):
         ended = F.concat(line, F.lit(separator + MARK + separator))
         parsed = F.from_csv(ended, f"{fields}mark string, rest string", options)
         return parsed, ~_parsed("mark").eqNullSafe(MARK), F.lit(False)
+
+
+def in_order(pieces: DataFrame) -> DataFrame:
+    """Return pieces of files so that each file is in one partition, from its beginning to its end.
+
+    Without ``_block`` they are so already.
+    """
+    if BLOCK not in pieces.columns:
+        return pieces
+    numbered = pieces.withColumn(_AT, F.monotonically_increasing_id())
+    return numbered.repartition(FROM).sortWithinPartitions(FROM, BLOCK, _AT)
 
 
 def _parsed(name: str) -> Column:

@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.error_codes import InvalidModel
+from omd.spark.delivery.frames import asked_of
 from omd.spark.delivery.permitted import require_query
 from omd.spark.delivery.staging.reader import Reader, no_columns
 from omd.spark.delivery.staging.staged import BAD, HEAD, RAW, TORN, Staged
-from omd.spark.names import quote
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import Derived, EntityPlan, Plan
@@ -23,7 +23,7 @@ class DerivedReader(Reader):
     """Reads the query of a derived entity.
 
     Args:
-        spark: a session of `working_session`; the sources become views in it.
+        spark: a session of `working_session`.
         plan: the plan of stage 1.
         entity: the entity in it.
         derived: its sources and its query.
@@ -50,12 +50,12 @@ class DerivedReader(Reader):
         Raises:
             InvalidModel: the query can't be compiled, or does what a query may not do.
         """
-        for name, source in self.sources.items():
-            self.visible(name, source).createOrReplaceTempView(quote(name))
+        visible = {name: self.visible(name, source) for name, source in self.sources.items()}
+        answer = asked_of(self.spark, visible)
         place = f"the query of {self.entity.entity}"
         try:
             require_query(self.spark, self.derived.query, place, self.derived.sources)
-            frame = self.spark.sql(self.derived.query)
+            frame = answer(self.derived.query)
         except AnalysisException as error:
             if not any(source.missing for source in self.sources.values()):
                 reason = str(error).strip().partition("\n")[0]

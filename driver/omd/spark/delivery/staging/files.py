@@ -15,17 +15,23 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.error_codes import DeliveryArgumentInvalid, StagingChanged
+from omd._core.errors import OmdError, one_line
 from omd.rooms.delivery import beneath
 from omd.rooms.delivery.folders import printable
+from omd.spark.folders import local_path
 from omd.spark.hadoop import opened
+from omd.spark.sessions import is_connect
 
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _GLOB = re.compile(r"([\[\]{}?*\\])")
@@ -59,7 +65,10 @@ class Files:
             root: the path.
             options: those of the agreement, of which ``allow_symbolic_links`` counts.
         """
-        return cls(spark, root, options, _list(spark, root, options))
+        files = cls(spark, root, options, _list(spark, root, options))
+        if is_connect(spark) and local_path(root) is not None:
+            _require_same(spark, files.listed)
+        return files
 
     @property
     def size(self) -> int | None:
@@ -119,6 +128,9 @@ def literal(paths: Iterable[str]) -> list[str]:
 
 def names(spark: SparkSession, folder: str, options: Mapping[str, Any]) -> dict[str, str]:
     """Return the names in a folder, and their paths."""
+    if is_connect(spark):
+        where = local_path(folder)
+        return _names_elsewhere(spark, folder) if where is None else _names_here(where, options)
     path, system = opened(spark, folder)
     if not system.exists(path) or not system.getFileStatus(path).isDirectory():
         raise DeliveryArgumentInvalid(f"there is no folder {folder}")
@@ -132,20 +144,16 @@ def _is_local(system: Any) -> bool:
 
 
 def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[File, ...]:
+    if is_connect(spark):
+        where = local_path(root)
+        return _elsewhere(spark, root) if where is None else _here(where, options)
     path, system = opened(spark, root)
     if not system.exists(path):
         raise DeliveryArgumentInvalid(f"there is no file or folder {root}")
     is_local = _is_local(system)
     local = str(path.toUri().getPath())
     seen = _local(local, options) if is_local else None
-    if (
-        str(path.getName()).startswith(_PASSED_OVER)
-        and not system.getFileStatus(path).isDirectory()
-    ):
-        raise DeliveryArgumentInvalid(
-            f"{root} can't be read: Spark passes over names that begin with _ or .",
-            hint="Rename it.",
-        )
+    _require_seen(root, str(path.getName()), is_folder=system.getFileStatus(path).isDirectory())
     files: list[File] = []
     identities = _Identities(local, follows=bool(options.get("allow_symbolic_links")))
     entries = system.listFiles(path, True)
@@ -169,11 +177,94 @@ def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[F
             if seen is not None:
                 seen.discard(_composed(where))
     if seen:
-        raise DeliveryArgumentInvalid(
-            f"{min(seen)!a} is there, but Java does not see a file of this name",
-            hint="Rename it, or run in a locale of UTF-8: LC_ALL=C.UTF-8.",
-        )
+        raise _unseen(min(seen))
     return tuple(sorted(files))
+
+
+def _unseen(path: str) -> OmdError:
+    return DeliveryArgumentInvalid(
+        f"{path!a} is there, but Java does not see a file of this name",
+        hint="Rename it, or run in a locale of UTF-8: LC_ALL=C.UTF-8.",
+    )
+
+
+def _require_seen(root: str, name: str, *, is_folder: bool) -> None:
+    if name.startswith(_PASSED_OVER) and not is_folder:
+        raise DeliveryArgumentInvalid(
+            f"{root} can't be read: Spark passes over names that begin with _ or .",
+            hint="Rename it.",
+        )
+
+
+# Over Spark Connect, whose file systems this program does not reach -------------------------------
+
+
+def _here(root: str, options: Mapping[str, Any]) -> tuple[File, ...]:
+    """Return the files of a path on this machine."""
+    top = Path(root)
+    if not top.exists():
+        raise DeliveryArgumentInvalid(f"there is no file or folder {root}")
+    follows = bool(options.get("allow_symbolic_links"))
+    _refuse_links(root, options)
+    is_folder = top.is_dir()
+    _require_seen(root, top.name, is_folder=is_folder)
+    identities = _Identities(root, follows=follows)
+    files = []
+    for path in _below(root, follows=follows) if is_folder else [root]:
+        name = f"file:{path}"
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise _unseen(path) from error
+        _require_name(name, path)
+        identity = identities.of(path)
+        status = Path(path).stat()
+        files.append(File(name, status.st_size, status.st_mtime_ns // 1_000_000, identity))
+    return tuple(sorted(files))
+
+
+def _names_here(folder: str, options: Mapping[str, Any]) -> dict[str, str]:
+    if not Path(folder).is_dir():
+        raise DeliveryArgumentInvalid(f"there is no folder {folder}")
+    _refuse_links(folder, options)
+    return {path.name: f"file:{path}" for path in Path(folder).iterdir()}
+
+
+def _elsewhere(spark: SparkSession, root: str) -> tuple[File, ...]:
+    """Return the files of a path on another file system, as the server of the session sees them."""
+    return tuple(sorted(File(*row, ()) for row in _seen_by_server(spark, [root])))
+
+
+def _names_elsewhere(spark: SparkSession, folder: str) -> dict[str, str]:
+    root = urlsplit(folder).path.rstrip("/") + "/"
+    there = (urlsplit(path).path for path, _, _ in _seen_by_server(spark, [folder]))
+    names = {path[len(root) :].partition("/")[0] for path in there if path.startswith(root)}
+    return {name: f"{folder.rstrip('/')}/{name}" for name in names}
+
+
+def _require_same(spark: SparkSession, files: Iterable[File]) -> None:
+    """Refuse files that are others where Spark reads them: another machine has such paths, too."""
+    wanted = {file[:3] for file in files if file.size}  # Spark passes empty ones over
+    there = set(_seen_by_server(spark, [path for path, _, _ in wanted])) if wanted else set()
+    for path, _, _ in sorted(wanted - there):
+        raise DeliveryArgumentInvalid(
+            f"{path} is another file, or none, for the server of Spark Connect",
+            hint="Name a folder that this program and Spark's processes reach by one path.",
+        )
+
+
+def _seen_by_server(spark: SparkSession, paths: Iterable[str]) -> list[tuple[str, int, int]]:
+    """Return path, size and time of the files of paths; none is opened."""
+    reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    try:
+        found = reader.load(literal(paths))
+        about = found.select("path", "length", F.unix_millis("modificationTime"))
+        return [(path, size, changed) for path, size, changed in about.collect()]
+    except PySparkException as error:
+        raise DeliveryArgumentInvalid(
+            f"the server of Spark Connect can't read it: {one_line(error)}",
+            hint="Name a folder that this program and Spark's processes reach by one path.",
+        ) from error
 
 
 def _is_passed_over(name: str) -> bool:
@@ -211,21 +302,48 @@ def _local(root: str, options: Mapping[str, Any]) -> set[str]:
     _refuse_links(root, options)
     if options.get("allow_symbolic_links"):
         return set()
-    return set(_below(root) if Path(root).is_dir() else [_composed(root)])
+    return set(map(_composed, _below(root, follows=False) if Path(root).is_dir() else [root]))
 
 
-def _below(folder: str) -> Iterator[str]:
+def _below(folder: str, *, follows: bool, within: tuple[str, ...] = ()) -> Iterator[str]:
+    """Return the files below a folder.
+
+    Args:
+        follows: whether links are allowed.
+        within: the folders that it is in.
+    """
+    real = os.path.realpath(folder)
+    if real in within:
+        raise DeliveryArgumentInvalid(f"{folder} is a link to a folder that it is in")
     with os.scandir(folder) as entries:
         for entry in entries:
             if _is_passed_over(entry.name):
                 continue
-            _require_no_link(entry.path, entry.is_symlink(), {})
+            _require_no_link(entry.path, not follows and entry.is_symlink(), {})
             if entry.is_dir():
-                yield from _below(entry.path)
+                yield from _below(entry.path, follows=follows, within=(*within, real))
             elif not entry.is_file():
                 raise DeliveryArgumentInvalid(f"{entry.path} is neither a file nor a folder")
             else:
-                yield _composed(entry.path)
+                yield entry.path
+
+
+@contextmanager
+def reading(path: str, options: Mapping[str, Any]) -> Iterator[int]:
+    """Lend the descriptor of a file of this machine.
+
+    Raises:
+        OSError: it can't be opened, is no file, or is behind a link that is not allowed.
+    """
+    if options.get("allow_symbolic_links"):
+        path = os.path.realpath(path)
+    folder, name = os.path.split(path)
+    within = beneath.folder_at(folder)
+    try:
+        with beneath.file_in(within, name) as file:
+            yield file
+    finally:
+        os.close(within)
 
 
 def _composed(path: str) -> str:

@@ -20,11 +20,18 @@ MARK = secrets.token_hex(4)  # it stands behind each record while it is parsed; 
 class LineReader(FileReader):
     """Reads files of text; each line is a row."""
 
-    def text(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
+    def text(
+        self,
+        spark: SparkSession,
+        paths: Sequence[str],
+        *,
+        in_blocks: bool = False,
+        **options: str,
+    ) -> DataFrame:
         """Return the lines of files as ``value``, and ``_from`` as a URI; and ``_block``."""
         frame = spark.read.options(**options).text(literal(paths))
         # The column of Spark with the file of a row would be read even where nobody asks for it.
-        block = [F.input_file_block_start().alias(BLOCK)] if self.keeps_lines else []
+        block = [F.input_file_block_start().alias(BLOCK)] if self.keeps_lines or in_blocks else []
         return frame.select("value", F.input_file_name().alias(FROM), *block)
 
     def rows_of(

@@ -22,6 +22,7 @@ from omd.spark.delivery.staging.staged import FROM, PLACE
 FILE, LINE = "acm_source_file", "acm_source_line"
 BLOCK = "_block"  # where in its file the split of a row begins
 _IN_FILE = "_in_file"  # the number of a row in its file, from 0, where the file says it
+_BITS = 63  # of a place, which is not negative
 _PART_BITS = 33  # of a place: what `monotonically_increasing_id` leaves to the number of the row
 
 
@@ -41,14 +42,17 @@ def by_place(rows: DataFrame) -> DataFrame:
     return rows.withColumns({FILE: file, LINE: line}).drop(PLACE)
 
 
-def numbered(rows: DataFrame, parts: int = 0) -> DataFrame:
+def numbered(rows: DataFrame, number: int = 0, of: int = 1) -> DataFrame:
     """Return the rows of files with their places.
 
     Args:
         rows: all rows of the files: lines that are no records too.
-        parts: how many partitions other rows of the entity have.
+        number: the number of these files among those that the entity has, from 0; it is in the
+            upper bits of a place, so that no others have the same.
+        of: how many such numbers there are.
     """
-    place = F.monotonically_increasing_id() + F.lit(parts << _PART_BITS)
+    shift = _BITS - (of - 1).bit_length()
+    place = F.monotonically_increasing_id() + F.lit(number << shift)
     return rows.withColumn(PLACE, place)
 
 
