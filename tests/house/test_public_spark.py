@@ -13,10 +13,13 @@ from pathlib import Path
 from support.offenders import assert_none
 
 ROOT = Path(__file__).parents[2]
-EXEMPT = {"driver/omd/spark/sessions.py", "driver/omd/spark/whole_input.py"}
+EXEMPT = {
+    "driver/omd/spark/sessions.py",
+    "driver/omd/spark/whole_input.py",
+    "tests/spark/old_look.py",  # what the looks at a model's SQL are compared with
+}
 NOT_YET = {
     "driver/omd/spark/delivery/arrivals.py",
-    "driver/omd/spark/delivery/permitted.py",
     "driver/omd/spark/hadoop.py",
     "tests/spark/cluster_job.py",
     "tests/spark/connect_job.py",

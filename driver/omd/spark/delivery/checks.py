@@ -47,6 +47,7 @@ def compile_checks(
         InvalidModel: OM030, whose detail lists every problem with its path.
     """
     spark = spark.newSession()
+    spark.conf.set("spark.sql.variable.substitute", "false")  # as in a delivery
     frames = {e["name"]: _frame(spark, e) for e in document["entities"]}
     for name, frame in frames.items():
         frame.createOrReplaceTempView(name)
@@ -90,7 +91,6 @@ def _problems(
             at = f"{path}.attributes[{number}].computed"
             yield from _refused(at, require_expression, spark, attribute["computed"], "it")
     if derived := entity.get("derived"):
-        # Its staged columns are not known here, so Spark can't compile it.
         yield from _refused(
             f"{path}.derived.query", require_query, spark, derived["query"], "it", derived["from"]
         )
@@ -107,8 +107,8 @@ def _problems(
                 if not isinstance(field.dataType, BooleanType):
                     yield f"{at}.check", f"Spark reads it as {field.dataType.simpleString()}"
             elif row.expression is not None:
-                require_query(spark, row.expression, "it", frames)
-                missing = {*entity["key"]} - {c.lower() for c in spark.sql(row.expression).columns}
+                columns = require_query(spark, row.expression, "it", frames).columns
+                missing = {*entity["key"]} - {c.lower() for c in columns}
                 if missing:
                     yield f"{at}.query", f"it does not answer {', '.join(sorted(missing))}"
         except InvalidModel as error:
@@ -117,11 +117,15 @@ def _problems(
             yield f"{at}.{'query' if row.spark_expression is None else 'check'}", _message_of(error)
 
 
-def _refused(path: str, require: Callable[..., None], *arguments: Any) -> Iterator[tuple[str, str]]:
+def _refused(
+    path: str, require: Callable[..., object], *arguments: Any
+) -> Iterator[tuple[str, str]]:
     try:
         require(*arguments)
     except InvalidModel as error:
         yield path, error.message
+    except AnalysisException:
+        pass  # staged columns are not known here
 
 
 def _message_of(error: AnalysisException) -> str:

@@ -2,24 +2,25 @@
 
 It is Spark SQL of whoever wrote the model, and is executed with the rights of the run. So it may
 read staged entities and nothing else, and may call only built-in functions that give the same
-result for the same rows. What Spark has parsed is looked at, before it is analysed: the analysis
-would open a file, call a function of the session, or execute a command.
+result for the same rows. Two looks at the text hold it to that before Spark sees it, since its
+analysis would open a file, call a function of the session, or execute a command: one at its words,
+and one by sqlglot, which tells the tables. What either does not understand is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from functools import lru_cache
-from typing import Any
+import io
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, redirect_stdout
 
-from py4j.java_gateway import JavaObject
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import ParseException
-from pyspark.errors.exceptions.captured import convert_exception
-from pyspark.sql import SparkSession
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.error_codes import InvalidModel
 from omd._core.errors import OmdError
+from omd.spark.delivery.words import Look, NotPermittedError, NoTreeError, words
 
 # Of those whose result depends on the order of rows a query can say the order. There is nothing
 # that tells the moment, the user, the session, the machine or the file; that reads a file named in
@@ -66,24 +67,6 @@ url_decode url_encode validate_utf8 var_pop var_samp variance variant_explode
 variant_explode_outer variant_get weekday weekofyear when width_bucket xxhash64 year zeroifnull
 zip_with
 """
-_CATALYST = "org.apache.spark.sql.catalyst."
-_PLAIN = (  # types, options, numbers: nothing is in them
-    "org.apache.spark.sql.types.",
-    "org.apache.spark.sql.util.",
-    "org.apache.spark.unsafe.types.",
-    "java.",
-)
-_PLANNED = """
-Aggregate Deduplicate Distinct Except Expand Filter Generate GlobalLimit HintInfo Intersect Join
-JoinHint LateralJoin LocalLimit LocalRelation Offset OneRowRelation Pivot Project Sort
-SubqueryAlias Union Unpivot UnresolvedHint UnresolvedWith Window WithWindowDefinition
-"""
-_UNRESOLVED = """
-UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue UnresolvedFunction UnresolvedHaving
-UnresolvedGenerator UnresolvedInlineTable UnresolvedNamedLambdaVariable UnresolvedOrdinal
-UnresolvedRelation UnresolvedStar UnresolvedSubqueryColumnAliases UnresolvedTVFAliases
-UnresolvedStarExceptOrReplace UnresolvedTableValuedFunction MultiAlias
-"""
 # What Spark takes a name for that is no column. A column of this name is possible.
 _NO_COLUMNS = """
 current_catalog current_database current_date current_path current_schema current_time
@@ -91,14 +74,14 @@ current_timestamp current_timezone current_user curdate grouping__id localtime l
 session_user user
 """
 FUNCTIONS = frozenset(_CALLED.split())
-_PLANS = frozenset(_PLANNED.split())
-_ANALYSIS = frozenset(_UNRESOLVED.split())
 _NAMES = frozenset(_NO_COLUMNS.split())
-_OF_NOW = ("Current", "LocalTime", "Now")
-
-
-class _NotPermittedError(Exception):
-    """What an expression may not do."""
+_NOW = re.compile(rf"\b(?:{'|'.join(sorted(_NAMES))})\(", re.IGNORECASE)
+# Lines that Spark shortens would hide a call.
+_WHOLE_PLANS = {
+    "spark.sql.debug.maxToStringFields": str(2**31 - 1),
+    "spark.sql.maxPlanStringLength": str(2**31 - 16),
+}
+_BUILT_IN = "org.apache.spark.sql.catalyst.expressions."
 
 
 def require_expression(
@@ -111,26 +94,45 @@ def require_expression(
         place: what it is in the model, for an error.
         columns: the columns of the row, where they are known.
     """
-    doubtful = _require(spark, text, place, (), "parseExpression")
-    if columns is not None and not doubtful <= set(columns):
+    look = _look(spark, text, place, (), is_query=False)
+    if columns is not None and not look.columns(_NAMES) <= set(columns):
         raise _of_now(place)
+    try:
+        _ = spark.range(0).select(F.expr(text)).schema
+    except ParseException as error:
+        raise _uncompiled(place, error) from error
+    except AnalysisException:
+        pass  # its columns are not here
 
 
-def require_query(spark: SparkSession, text: str, place: str, entities: Collection[str]) -> None:
-    """Require that a query reads entities and nothing else, and calls what may be called.
+def require_query(
+    spark: SparkSession,
+    text: str,
+    place: str,
+    entities: Collection[str],
+    answer: Callable[[str], DataFrame] | None = None,
+) -> DataFrame:
+    """Return a query that reads entities and nothing else, and calls what may be called.
 
     Args:
         text: the query.
         place: what it is in the model, for an error.
         entities: the views that it may read.
+        answer: what executes it; by default the session.
 
     Raises:
         InvalidModel: it does something else, or is no SQL.
+        AnalysisException: it is permitted, but Spark can't analyse it.
     """
-    if _require(spark, text, place, tuple(entities), "parsePlan"):
-        plan = str(spark.sql(text)._jdf.queryExecution().analyzed().toJSON())
-        if any(f'"{_CATALYST}expressions.{name}' in plan for name in _OF_NOW):
-            raise _of_now(place)
+    look = _look(spark, text, place, entities, is_query=True)
+    try:
+        frame = (answer or spark.sql)(text)
+        _ = frame.schema
+    except ParseException as error:
+        raise _uncompiled(place, error) from error
+    if look.columns(_NAMES) and _NOW.search(_analysed(spark, frame)):
+        raise _of_now(place)
+    return frame
 
 
 def _of_now(place: str) -> OmdError:
@@ -140,159 +142,93 @@ def _of_now(place: str) -> OmdError:
     )
 
 
-def _require(
-    spark: SparkSession, text: str, place: str, entities: tuple[str, ...], parse: str
-) -> set[str]:
-    """Return the names that may be columns or not."""
-    state: Any = spark._jsparkSession.sessionState()
+def _uncompiled(place: str, error: Exception) -> OmdError:
+    reason = str(error).strip().partition("\n")[0]
+    return InvalidModel(f"{place} can't be compiled by Spark: {reason}")
+
+
+def _analysed(spark: SparkSession, frame: DataFrame) -> str:
+    """Return what Spark makes of the names of a query."""
+    plans = io.StringIO()
+    with _settings(spark, _WHOLE_PLANS), redirect_stdout(plans):
+        frame.explain(extended=True)
+    return plans.getvalue().partition("== Parsed Logical Plan ==")[2].partition("\n==")[2]
+
+
+@contextmanager
+def _settings(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
     try:
-        parsed = getattr(state.sqlParser(), parse)(text)
-        look = _Look(spark, entities)
-        look.at(parsed, frozenset())
-    except Py4JJavaError as error:
-        reason = convert_exception(error.java_exception)
-        raise InvalidModel(
-            f"{place} can't be compiled by Spark: {str(reason).strip().partition(chr(10))[0]}"
-        ) from error
-    except ParseException as error:
-        raise InvalidModel(
-            f"{place} can't be compiled by Spark: {str(error).strip().partition(chr(10))[0]}"
-        ) from error
-    except _NotPermittedError as error:
+        yield
+    finally:
+        for name, own in before.items():
+            if own is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, own)
+
+
+def _look(
+    spark: SparkSession, text: str, place: str, entities: Collection[str], *, is_query: bool
+) -> Look:
+    """Return the look at the words of a text that is permitted in a session."""
+    try:
+        _require_no_variable(spark, text)
+        is_exact = spark.conf.get("spark.sql.caseSensitive") == "true"
+        look = both_looks(text, entities, is_query=is_query, is_exact=is_exact)
+        _require_built_in(spark, look.called)
+    except NotPermittedError as error:
         raise InvalidModel(
             f"{place} may not use {error}",
             hint="It may read staged entities by name, and call built-in functions whose result"
             " depends on nothing else.",
         ) from error
-    return look.doubtful
+    except NoTreeError as error:
+        raise InvalidModel(f"{place} can't be compiled: {error}") from error
+    return look
 
 
-class _Look:
-    """A look at what Spark has parsed.
+def _require_no_variable(spark: SparkSession, text: str) -> None:
+    if "${" in text and spark.conf.get("spark.sql.variable.substitute") != "false":
+        raise NotPermittedError("a variable of the session")
+
+
+def _require_built_in(spark: SparkSession, names: Collection[str]) -> None:
+    """Require that functions are those of Spark, and not of the session or the catalogue."""
+    if not names:
+        return
+    seen: set[str] = set()
+    for function in spark.catalog.listFunctions(pattern="|".join(sorted(names))):
+        # Spark 4.3 lists one that the session has replaced twice, both times as its own.
+        name = function.name.lower()
+        if name in seen or not (function.className or "").startswith(_BUILT_IN):
+            raise NotPermittedError(f"the function {name}, which the session has replaced")
+        seen.add(name)
+
+
+def both_looks(text: str, entities: Collection[str], *, is_query: bool, is_exact: bool) -> Look:
+    """Return the look at the words of a text that is permitted; nothing asks Spark.
 
     Args:
-        entities: the views that may be read.
+        text: a query or an expression.
+        entities: the views that it may read.
+        is_query: which of the two it is.
+        is_exact: whether names of tables differ by case.
+
+    Raises:
+        NotPermittedError: a word or a table is not permitted.
+        NoTreeError: its tables can't be told.
     """
+    # Executors import this module, and have no sqlglot.
+    from omd.spark.delivery.tables import require_tables
 
-    def __init__(self, spark: SparkSession, entities: tuple[str, ...]) -> None:
-        jvm: Any = spark._jvm
-        self._converters = jvm.scala.jdk.javaapi.CollectionConverters
-        own = spark._jsparkSession.sessionState().catalog().listTemporaryFunctions()
-        self._replaced = {str(f.funcName()).lower() for f in self._list(own)}
-        self._is_exact = spark.conf.get("spark.sql.caseSensitive") == "true"
-        self._entities = frozenset(map(self._cased, entities))
-        self._builtin = _builtin(spark)
-        self.doubtful: set[str] = set()
+    def cased(name: str) -> str:
+        return name if is_exact else name.lower()
 
-    def at(self, node: Any, known: frozenset[str]) -> None:
-        """Look at something and all that is in it.
-
-        Args:
-            node: an object of the JVM, or a plain value.
-            known: the names of the common table expressions that it sees.
-        """
-        if not isinstance(node, JavaObject):
-            return
-        name = str(node.getClass().getName())
-        if name.startswith("scala."):
-            for element in self._elements(node, name):
-                self.at(element, known)
-            return
-        if not name.startswith(_CATALYST):
-            if name.startswith(_PLAIN):
-                return
-            raise _NotPermittedError(f"{name.rpartition('.')[2]}, which is no query")
-        package, _, kind = name.removeprefix(_CATALYST).rpartition(".")
-        kind = kind.rstrip("$")
-        if package.startswith("plans.") and kind not in _PLANS:
-            raise _NotPermittedError(kind)
-        if package == "analysis" and kind not in _ANALYSIS:
-            raise _NotPermittedError(kind)
-        if (
-            package.partition(".")[0] not in ("plans", "analysis", "expressions")
-            or package == "plans"
-        ):
-            return  # no plan and no expression: a kind of join, an alias
-        if kind == "UnresolvedWith":
-            for element in self._list(node.cteRelations()):
-                defined = self._cased(str(element._1()))
-                inner = known | {defined} if node.allowRecursion() else known
-                self.at(element._2(), inner)
-                known |= {defined}
-            self.at(node.child(), known)
-            return
-        self._require_names(node, kind, known)
-        if kind in ("LocalRelation", "Literal", "UnresolvedAttribute", "UnresolvedStar"):
-            return
-        for element in self._list(node.productIterator().toSeq()):
-            self.at(element, known)
-
-    def _require_names(self, node: Any, kind: str, known: frozenset[str]) -> None:
-        if kind == "UnresolvedRelation":
-            parts = self._texts(node.multipartIdentifier())
-            if len(parts) > 1 or self._cased(parts[0]) not in self._entities | known:
-                raise _NotPermittedError(f"{'.'.join(parts)}, which is no entity that it may read")
-        elif kind in ("UnresolvedFunction", "UnresolvedTableValuedFunction"):
-            parts = self._texts(node.nameParts() if kind == "UnresolvedFunction" else node.name())
-            self._require_function(parts)
-        elif kind == "UnresolvedGenerator":
-            self._require_function([str(node.name().funcName())])
-        elif kind == "UnresolvedAttribute":
-            name = str(node.name())
-            if name.lower() in _NAMES:
-                self.doubtful.add(name)
-        elif kind in self._builtin.refused:
-            raise _NotPermittedError(kind)
-
-    def _require_function(self, parts: list[str]) -> None:
-        name = parts[-1].lower()
-        if len(parts) > 1 or name not in FUNCTIONS:
-            raise _NotPermittedError(f"the function {'.'.join(parts)}")
-        if name in self._replaced:
-            raise _NotPermittedError(f"the function {name}, which the session has replaced")
-
-    def _elements(self, node: Any, name: str) -> Iterator[Any]:
-        if name.startswith("scala.collection."):
-            yield from self._list(node.iterator().toSeq())
-        elif name.startswith(("scala.Tuple", "scala.Some", "scala.util.")):
-            yield from self._list(node.productIterator().toSeq())
-
-    def _list(self, sequence: Any) -> list[Any]:
-        return list(self._converters.asJava(sequence))
-
-    def _texts(self, sequence: Any) -> list[str]:
-        return [str(part) for part in self._list(sequence)]
-
-    def _cased(self, name: str) -> str:
-        return name if self._is_exact else name.lower()
-
-
-class _Builtin:
-    """The functions that Spark has of its own."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        jvm: Any = spark._jvm
-        catalyst = jvm.org.apache.spark.sql.catalyst
-        self._registry: Any = getattr(getattr(catalyst.analysis, "FunctionRegistry$"), "MODULE$")
-        self._identifier: Any = catalyst.FunctionIdentifier
-        listed = self._registry.builtin().listFunction()
-        functions = jvm.scala.jdk.javaapi.CollectionConverters.asJava(listed)
-        others = {str(f.funcName()) for f in functions} - FUNCTIONS
-        of_others = {self.classes(name) for name in others}
-        of_permitted = {self.classes(name) for name in FUNCTIONS}
-        self.refused = {c.rpartition(".")[2] for c in of_others - of_permitted}
-        self.refused |= {"CurrentTimestamp", "LocalTimestamp", "Now"}  # whose makers are listed
-
-    def classes(self, name: str) -> str:
-        info = self._registry.builtin().lookupFunction(self._identifier(name))
-        return str(info.get().getClassName()) if info.isDefined() else ""
-
-
-@lru_cache(maxsize=1)
-def _builtin_of(_: str, spark: SparkSession) -> _Builtin:
-    return _Builtin(spark)
-
-
-def _builtin(spark: SparkSession) -> _Builtin:
-    """Return the functions that Spark has of its own, which one JVM tells once."""
-    return _builtin_of(str(spark.sparkContext.applicationId), spark)
+    relations = frozenset(map(cased, entities))
+    look = Look(words(text), FUNCTIONS, lambda name: cased(name) in relations)
+    (look.query if is_query else look.expression)()
+    require_tables(look.words, cased, relations, is_query=is_query)
+    return look

@@ -193,8 +193,7 @@ class Rounds:
         tables = self._sides.plan.lvl_tables
         visible = {name: self._visible(name) for name in tables if name in words}
         answer = asked_of(self._sides.spark, visible)
-        require_query(self._sides.spark, query, constraint.code, tables)
-        broken = answer(query)
+        broken = require_query(self._sides.spark, query, constraint.code, tables, answer)
         rows = self._sides.state(side).filter("_up").select(*side.key)
         return within(rows, broken, [(n, n) for n in side.key])
 

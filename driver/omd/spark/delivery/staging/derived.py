@@ -54,8 +54,9 @@ class DerivedReader(Reader):
         answer = asked_of(self.spark, visible)
         place = f"the query of {self.entity.entity}"
         try:
-            require_query(self.spark, self.derived.query, place, self.derived.sources)
-            frame = answer(self.derived.query)
+            frame = require_query(
+                self.spark, self.derived.query, place, self.derived.sources, answer
+            )
         except AnalysisException as error:
             if not any(source.missing for source in self.sources.values()):
                 reason = str(error).strip().partition("\n")[0]
