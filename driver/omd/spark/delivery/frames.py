@@ -43,7 +43,7 @@ class Keeper:
 
 
 def keep(frame: DataFrame, level: StorageLevel = StorageLevel.MEMORY_AND_DISK) -> DataFrame:
-    """Return a frame that is computed once, when it is first used, until it is told to `forget`.
+    """Return a frame that is computed once, when it is first used, until `forget`.
 
     Over Connect, which is sent the whole plan of a frame at each use, it is without its plan, too.
     What is lost with an executor is computed again then by the next attempt.

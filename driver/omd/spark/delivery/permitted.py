@@ -219,7 +219,7 @@ def both_looks(text: str, entities: Collection[str], *, is_query: bool, is_exact
 
     Raises:
         NotPermittedError: a word or a table is not permitted.
-        NoTreeError: its tables can't be told.
+        NoTreeError: its tables can't be known.
     """
     # Executors import this module, and have no sqlglot.
     from omd.spark.delivery.tables import require_tables

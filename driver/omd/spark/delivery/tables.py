@@ -15,12 +15,12 @@ _PLAIN = re.compile(r"[\w .:+-]*")
 
 
 def require_tables(
-    found: list[Word], cased: Callable[[str], str], entities: frozenset[str], *, is_query: bool
+    lexed: list[Word], cased: Callable[[str], str], entities: frozenset[str], *, is_query: bool
 ) -> None:
     """Require that each table is an entity, or the query of a WITH that is seen there.
 
     Args:
-        found: the words of a query or an expression.
+        lexed: the words of a query or an expression.
         cased: returns the name by which Spark looks a name up.
         entities: such names.
         is_query: which of the two it is.
@@ -29,7 +29,7 @@ def require_tables(
         NotPermittedError: a table is something else.
         NoTreeError: sqlglot does not understand the words.
     """
-    text = " ".join(map(_written, found))
+    text = " ".join(map(_written, lexed))
     try:
         [tree] = sqlglot.parse(text if is_query else f"SELECT {text}", read="spark")
     except SqlglotError as error:
@@ -81,12 +81,12 @@ class _Tables:
 
     def _require(self, table: exp.Table, known: frozenset[str]) -> None:
         if isinstance(table.this, (exp.Func, exp.Values)):
-            return  # the words have told whether it may be called
+            return  # whether it may be called, the words say
         name = table.name
         if (
             not isinstance(table.this, exp.Identifier)
             or any(table.args.get(key) for key in ("db", "catalog", "version", "when", "sample"))
             or self._cased(name) not in known
         ):
-            told = ".".join(part.name for part in table.parts) or table.sql("spark")
-            raise NotPermittedError(f"{told}, which is no entity that it may read")
+            named = ".".join(part.name for part in table.parts) or table.sql("spark")
+            raise NotPermittedError(f"{named}, which is no entity that it may read")

@@ -77,7 +77,7 @@ class NotPermittedError(Exception):
 
 
 class NoTreeError(Exception):
-    """Why the tables of a query can't be told."""
+    """Why the tables of a query can't be known."""
 
 
 class Word(NamedTuple):
@@ -111,7 +111,7 @@ def words(text: str) -> list[Word]:
     Raises:
         NotPermittedError: a character, a quote or a comment is none of Spark's.
     """
-    found: list[Word] = []
+    lexed: list[Word] = []
     at = 0
     while at < len(text):
         match = _LEXER.match(text, at)
@@ -122,10 +122,10 @@ def words(text: str) -> list[Word]:
         if kind == "comment":
             at = _after_comment(text, at)
         elif kind == QUOTED:
-            found.append(Word(kind, word[1:-1].replace("``", "`")))
+            lexed.append(Word(kind, word[1:-1].replace("``", "`")))
         elif kind != "space":
-            found.append(Word(kind, word))
-    return _without_hints(found)
+            lexed.append(Word(kind, word))
+    return _without_hints(lexed)
 
 
 def _after_comment(text: str, at: int) -> int:
@@ -138,11 +138,11 @@ def _after_comment(text: str, at: int) -> int:
     raise NotPermittedError("a comment that does not end")
 
 
-def _without_hints(found: list[Word]) -> list[Word]:
+def _without_hints(lexed: list[Word]) -> list[Word]:
     """Return the words outside of hints; in a hint are names and their arguments."""
     left: list[Word] = []
     depth = -1  # outside
-    for word, following in zip(found, [*found, _NOTHING][1:], strict=True):
+    for word, following in zip(lexed, [*lexed, _NOTHING][1:], strict=True):
         if word.upper == "/*+" and depth < 0:
             depth = 0
         elif depth < 0 and word.upper != "*/":
@@ -166,18 +166,18 @@ class Look:
     """A look at each word of a text.
 
     Args:
-        found: its words.
+        lexed: its words.
         functions: the names of functions that may be called, in small letters.
         is_relation: whether a name is one of what may be read, apart from the queries of WITH.
     """
 
     def __init__(
         self,
-        found: list[Word],
+        lexed: list[Word],
         functions: Collection[str],
         is_relation: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self.words = found
+        self.words = lexed
         self.functions = functions
         self.is_relation = is_relation
         self.called: set[str] = set()
@@ -185,10 +185,10 @@ class Look:
         self._ends: dict[int, int] = {}
         self._pair()
         self._queries: set[int] = set()  # the names of WITH
-        for at, word in enumerate(found):
+        for at, word in enumerate(lexed):
             if word.upper == "WITH" and self._at(at - 1).upper in ("", "("):
                 self._with(at)
-        self._names = {found[at].text.lower() for at in self._queries}
+        self._names = {lexed[at].text.lower() for at in self._queries}
 
     def expression(self) -> None:
         """Require that each word is permitted, in an expression."""
@@ -385,13 +385,13 @@ class Look:
     def _beside(self, at: int) -> list[Word]:
         """Return the words behind one that stand in the same parenthesis, not those deeper in."""
         opened = self._opened[at]
-        found = []
+        lexed = []
         at += 1
         while at < len(self.words) and self._opened[at] >= opened:
             if self._opened[at] == opened:
-                found.append(self.words[at])
+                lexed.append(self.words[at])
             at += 1
-        return found
+        return lexed
 
     def _is_compared(self, at: int) -> bool:
         """Whether a word is that of IS DISTINCT FROM."""

@@ -257,8 +257,8 @@ def _seen_by_server(spark: SparkSession, paths: Iterable[str]) -> list[tuple[str
     """Return path, size and time of the files of paths; none is opened."""
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     try:
-        found = reader.load(literal(paths))
-        about = found.select("path", "length", F.unix_millis("modificationTime"))
+        listed = reader.load(literal(paths))
+        about = listed.select("path", "length", F.unix_millis("modificationTime"))
         return [(path, size, changed) for path, size, changed in about.collect()]
     except PySparkException as error:
         raise DeliveryArgumentInvalid(
