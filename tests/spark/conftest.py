@@ -48,6 +48,16 @@ def spark(event_log: Any) -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture(autouse=True)
+def _of_the_case(request: pytest.FixtureRequest) -> None:
+    """Make the shared session the active one, where Spark looks for data sources.
+
+    A case before may have worked in a session of its own.
+    """
+    if "spark" in request.fixturenames:
+        request.getfixturevalue("spark").createDataFrame([], "nothing int")
+
+
 @pytest.fixture
 def control(dsn: str) -> Iterator[omd.Control]:
     # The test server needs no password, so this one only serves to be searched for.

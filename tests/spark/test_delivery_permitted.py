@@ -154,3 +154,5 @@ def test_a_deployment_refuses_what_spark_can_tell(desk: Desk, spark: SparkSessio
         "entities[0].constraints[0].query",
         "entities[1].derived.query",
     }
+    # Spark looks for data sources in the active session: it is the one of before.
+    assert type(spark).getActiveSession() is spark

@@ -13,6 +13,7 @@ from pyspark.sql.types import BooleanType
 
 from omd._core.error_codes import InvalidModel
 from omd.spark.delivery.permitted import require_expression, require_query
+from omd.spark.sessions import active
 
 if TYPE_CHECKING:
     from omd.rooms.delivery.rows import DeliveryConstraintsRow
@@ -47,17 +48,18 @@ def compile_checks(
         InvalidModel: OM030, whose detail lists every problem with its path.
     """
     spark = spark.newSession()
-    spark.conf.set("spark.sql.variable.substitute", "false")  # as in a delivery
-    frames = {e["name"]: _frame(spark, e) for e in document["entities"]}
-    for name, frame in frames.items():
-        frame.createOrReplaceTempView(name)
     checks = {row.constraint_code: row for row in constraints}
-    problems = [
-        {"path": path, "problem": problem}
-        for number, entity in enumerate(document["entities"])
-        if not entity.get("retired")
-        for path, problem in _problems(spark, entity, f"entities[{number}]", frames, checks)
-    ]
+    with active(spark):  # the session of before is the active one again at the end
+        spark.conf.set("spark.sql.variable.substitute", "false")  # as in a delivery
+        frames = {e["name"]: _frame(spark, e) for e in document["entities"]}
+        for name, frame in frames.items():
+            frame.createOrReplaceTempView(name)
+        problems = [
+            {"path": path, "problem": problem}
+            for number, entity in enumerate(document["entities"])
+            if not entity.get("retired")
+            for path, problem in _problems(spark, entity, f"entities[{number}]", frames, checks)
+        ]
     if problems:
         first = problems[0]
         raise InvalidModel(
