@@ -79,7 +79,7 @@ class Folder:
     """
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
-        if getattr(spark, "_jvm", None) is None:
+        if is_connect(spark):
             raise CallerError(
                 "a session of Spark Connect does not reach the file systems",
                 hint="Use a session of its own: omd.spark.session().",
